@@ -1,0 +1,42 @@
+# The two commands: `make study` and `make test`. Both make .venv and install what they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS ?= test
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: study test lint format clean
+
+study: $(VENV)/ready
+	@$(BIN)/dalembert study puma560
+
+test: $(VENV)/ready-$(EXTRAS)
+	$(BIN)/python -m pytest -n auto --durations=5
+
+lint: $(VENV)/ready-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(VENV)/ready-lint
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'
+	@echo "making $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/ready: pyproject.toml $(VENV)/made
+	@echo "installing dalembert ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/ready-%: pyproject.toml $(VENV)/made
+	@echo "installing dalembert[$*] ..."
+	@$(PIP) --editable '.[$*]'
+	@touch $@

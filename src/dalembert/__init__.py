@@ -1,0 +1,54 @@
+"""dalembert: the dynamics of robot arms and other open kinematic chains.
+
+>>> import dalembert as da
+>>> arm = da.robot("puma560")
+>>> tau = arm.inverse_dynamics(arm.neutral(), [0.0] * 6, [0.0] * 6)
+>>> tau.shape
+(6,)
+"""
+
+from pathlib import Path as _Path
+
+from dalembert import trace as trace
+from dalembert.errors import DataWarning as DataWarning
+from dalembert.errors import Error as Error
+from dalembert.formulations import methods as methods
+from dalembert.model import files as _files
+from dalembert.model import random as _random
+from dalembert.model import zoo as _zoo
+from dalembert.model.dh import DHRow as DHRow
+from dalembert.model.inertia import Inertia as Inertia
+from dalembert.model.links import Frame as Frame
+from dalembert.model.links import Joint as Joint
+from dalembert.model.links import Link as Link
+from dalembert.model.links import Mimic as Mimic
+from dalembert.model.pose import Pose as Pose
+from dalembert.model.tree import Tree as Tree
+from dalembert.model.zoo import robot_names as robot_names
+from dalembert.quantities.wrench import Wrench as Wrench
+from dalembert.robot import Robot as Robot
+from dalembert.trace import OperationCount as OperationCount
+from dalembert.trace import Program as Program
+from dalembert.trace import differentiate as differentiate
+from dalembert.trace import replay as replay
+
+__version__ = "0.1.0"
+
+
+def robot(name: str) -> Robot:
+    """A built-in robot by name; `robot_names()` lists them."""
+    return _zoo.robot(Robot, name)
+
+
+def load(path: str | _Path) -> Robot:
+    """A robot from a URDF or TOML file. Doubtful data are taken as they are, with one warning; `robot.check()` lists them."""
+    return _files.load(Robot, path)
+
+
+def random_robot(seed: int, joints: str = "RPRRP", parents: list[int] | tuple[int, ...] | None = None) -> Robot:
+    """A random robot with full inertias, general geometry and tilted gravity; the same for the same arguments.
+
+    >>> random_robot(7, "RPH")
+    <Robot 'random_RPH_7': 3 joints RPH>
+    """
+    return _random.random_robot(Robot, seed, joints, parents)

@@ -1,0 +1,25 @@
+"""What goes wrong, said plainly: every message names the thing, its value, and what would be right."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class Error(ValueError):
+    """Any mistake in a model, a file or an argument that this package found."""
+
+
+class DataWarning(UserWarning):
+    """A file was taken as it is, although something in it looks wrong; `robot.check()` has the list."""
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> Error:
+    """Error for a name that does not exist, with the nearest ones that do.
+
+    >>> str(unknown("link", "elbo", ["shoulder", "elbow"]))
+    "unknown link 'elbo'; did you mean 'elbow'? (known: shoulder, elbow)"
+    """
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
+    return Error(f"unknown {what} {name!r}{hint} (known: {listed})")

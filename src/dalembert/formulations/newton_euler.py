@@ -1,0 +1,104 @@
+"""Newton-Euler in link coordinates: Fu, Gonzalez and Lee, table 3.3, after Luh, Walker and Paul.
+
+Symbols of the book: w, wd, vd (omega, omega-dot, v-dot of link i's origin), a_bar (acceleration of its centre of mass), F, N (net
+force and moment), f, n (force and moment that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre of mass.
+The book's p* (origin i-1 to origin i) is kept in two parts, the one before the joint in the axes of link i-1 and the one
+behind it in joint axes, so that a turning joint leaves both constant; in the book's own frames the first part is zero.
+Moments are taken about the origin of link i, not of link i-1, which moves the p* x f term to the hand-over.
+One set of equations serves turning (rho = 1) and sliding (sigma = 1) joints, and helical ones.
+
+Corrected: E-F4 (v0-dot is minus gravity), E-F5 and E-F6 (the moment line of table 3.3), E-F14 (dots on omega).
+"""
+
+from typing import Any
+
+from dalembert.model.tree import Tree
+from dalembert.spatial import (
+    Array,
+    along_z,
+    cos_sin,
+    cross,
+    rotate,
+    rotate_back,
+    split,
+    stack,
+    turn_z,
+    zeros,
+)
+
+
+def inverse_dynamics(
+    tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
+) -> Array:
+    """Joint forces tau (..., n)."""
+    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    return inward(tree, joints, links, wrenches)
+
+
+class Motion:
+    """Joint i at position q: how vectors pass from the axes of the parent into those of the joint and of the link."""
+
+    def __init__(self, tree: Tree, i: int, q: Any) -> None:
+        self.before, self.after, self.rho, self.sigma = tree.joint(i)
+        self.c, self.s = cos_sin(self.rho * q)
+        self.p = self.after.translation + along_z(self.sigma * q)  # the joint's part of p*, in joint axes
+
+    def into(self, v: Any) -> Array:
+        """Joint axes from the parent's axes."""
+        return turn_z(self.c, -self.s, rotate_back(self.before.rotation, v))
+
+    def out(self, v: Any) -> Array:
+        """The parent's axes from joint axes."""
+        return rotate(self.before.rotation, turn_z(self.c, self.s, v))
+
+
+def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any, Any, Any]) -> list[tuple[Any, Any, Any]]:
+    """(w, wd, vd) of every link in its own axes, from the base to the tips."""
+    links: list[tuple[Any, Any, Any]] = []
+    for i, parent in enumerate(tree.parents):
+        w, wd, vd = base if parent < 0 else links[parent]
+        j, z_qd, z_qdd = joints[i], along_z(qd[..., i]), along_z(qdd[..., i])
+        w, wd, vd = j.into(w), j.into(wd), j.into(vd + carried(w, wd, j.before.translation))
+        vd = vd + j.sigma * (z_qdd + 2 * cross(w, z_qd))  # (3.3-52), sliding
+        wd = wd + j.rho * (z_qdd + cross(w, z_qd))  # (3.3-51), turning
+        w = w + j.rho * z_qd  # (3.3-50), turning
+        vd = vd + carried(w, wd, j.p)  # (3.3-52), both
+        links.append((rotate_back(j.after.rotation, w), rotate_back(j.after.rotation, wd), rotate_back(j.after.rotation, vd)))
+    return links
+
+
+def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], wrenches: Any) -> Array:
+    """Forces and moments from the tips to the base, projected on the joint axes."""
+    n = len(tree.parents)
+    handed: list[list[tuple[Any, Any]]] = [[] for _ in range(n)]  # (f, n) of the children, in the axes of link i
+    tau: list[Any] = [None] * n
+    for i in reversed(range(n)):
+        w, wd, vd = links[i]
+        s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
+        F = tree.mass[i] * (vd + carried(w, wd, s_bar))  # (3.3-53), (3.3-54)
+        N = rotate(I, wd) + cross(w, rotate(I, w))  # (3.3-55)
+        f = sum((f for f, _ in handed[i]), F)  # (3.3-56)
+        m = sum((m for _, m in handed[i]), N + cross(s_bar, F))  # (3.3-57), about the origin of link i
+        if wrenches is not None:
+            moment, force = split(wrenches[..., i, :])
+            f, m = f - force, m - moment
+        f, m = rotate(j.after.rotation, f), rotate(j.after.rotation, m)
+        m = m + cross(j.p, f)
+        tau[i] = j.rho * m[..., 2] + j.sigma * f[..., 2]  # (3.3-58), in joint axes
+        if parent >= 0:
+            f, m = j.out(f), j.out(m)
+            handed[parent].append((f, m + cross(j.before.translation, f)))
+    return stack(tau)
+
+
+def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
+    """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity."""
+    w, v = split(zeros(6) if twist is None else twist)
+    wd, vd = split(zeros(6) if acceleration is None else acceleration)
+    return w, wd, vd + cross(w, v) - tree.gravity
+
+
+def carried(w: Any, wd: Any, p: Any) -> Array:
+    """Acceleration of a point p of a body relative to its origin: wd x p + w x (w x p)."""
+    return cross(wd, p) + cross(w, cross(w, p))

@@ -1,0 +1,1 @@
+"""What a robot is: links, joints, inertias, poses, and the plain Tree that formulations take."""

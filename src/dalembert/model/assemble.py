@@ -1,0 +1,54 @@
+"""Joining what does not move: bodies behind fixed joints become part of the link that carries them, and stay named frames."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Frame, Link
+from dalembert.model.pose import Pose
+
+
+class Fixed(NamedTuple):
+    """A body rigidly attached to its parent at a pose."""
+
+    name: str
+    parent: str
+    pose: Pose
+    inertia: Inertia
+
+
+class Assembly(NamedTuple):
+    """Moving links, frames of all lumped bodies, what the base has gathered, and what joining would hide."""
+
+    links: tuple[Link, ...]
+    frames: tuple[Frame, ...]
+    base_inertia: Inertia
+    notes: tuple[tuple[str, str], ...]  # (body, why its own inertia is impossible), for bodies that were joined
+
+
+def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixed], frames: Iterable[Frame] = ()) -> Assembly:
+    """Lump every fixed body into its carrier. Parents come before children in `bodies`, and the order of links is kept."""
+    own = {base_name: base_inertia}
+    joined: set[str] = set()
+    place = {base_name: (base_name, Pose.identity())}  # body -> the moving link that carries it, and the pose there
+    inertia = {base_name: base_inertia}
+    links: list[Link] = []
+    lumped: list[Frame] = []
+    for body in bodies:
+        carrier, pose = place[body.parent]
+        own[body.name] = body.inertia
+        if isinstance(body, Link):
+            links.append(replace(body, parent=carrier, before=pose @ body.before))
+            place[body.name] = body.name, Pose.identity()
+            inertia[body.name] = body.inertia
+        else:
+            pose = pose @ body.pose
+            place[body.name] = carrier, pose
+            inertia[carrier] += body.inertia.seen_from(pose)
+            joined |= {carrier, body.name}
+            lumped.append(Frame(body.name, carrier, pose))
+    kept = [Frame(f.name, place[f.link][0], place[f.link][1] @ f.pose) for f in frames]
+    notes = tuple((name, f"impossible inertia: {why}") for name in own if name in joined and (why := own[name].impossible()))
+    moving = tuple(replace(link, inertia=inertia[link.name]) for link in links)
+    return Assembly(moving, (*kept, *lumped), inertia[base_name], notes)

@@ -1,0 +1,136 @@
+"""Doubtful data, listed by link, and the robot told in words."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.model.links import Link
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+
+ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a right angle rounded by hand
+HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, somebody may have mixed up units
+
+CONVENTIONS = """\
+equation   M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
+units      SI and radians; link side of the gearing
+gravity    the physical field in the world; g(q) is the torque that holds the arm still
+six-vectors angular part first (omega, v), (moment, force)
+inertia    about the centre of mass, in link axes, true tensor entries
+link frame in its parent's: before . motion along z . after"""
+
+
+class Text(str):
+    """A string that shows itself as it is, so a prompt prints it readably."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Finding(NamedTuple):
+    """One doubtful thing: where, what sort, and why."""
+
+    link: str
+    topic: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.link}: {self.message} [{self.topic}]"
+
+
+class Findings(tuple[Finding, ...]):
+    """All doubtful things found; empty (false) if there are none."""
+
+    __slots__ = ()
+
+    def about(self, topic: str) -> "Findings":
+        """Only those of one topic."""
+        return Findings(f for f in self if f.topic == topic)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing doubtful found"
+
+    __str__ = __repr__
+
+
+def check(model: Model) -> Findings:
+    """List doubtful data by link: topics "mass", "inertia", "angle", "magnitude", "mimic", "limit".
+
+    >>> import dalembert as da
+    >>> da.robot("puma560").check().about("mass")
+    link1: moves but has no mass [mass]
+    """
+    noted = [Finding(link, "inertia", remark) for link, remark in model.notes]
+    return Findings([*noted, *(finding for link in model.links for finding in _doubts(model, link))])
+
+
+def _doubts(model: Model, link: Link) -> Iterator[Finding]:
+    body, joint = link.inertia, link.joint
+    if body.mass == 0.0:
+        bare = not body.tensor.any() and model.link_names.index(link.name) not in model.parents
+        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries nothing: M is singular" if bare else ""))
+    if reason := body.impossible():
+        yield Finding(link.name, "inertia", f"impossible inertia: {reason}")
+    for where, pose in (("before", link.before), ("after", link.after)):
+        if (off := almost_right(pose)) > 0:
+            yield Finding(
+                link.name,
+                "angle",
+                f"rotation {where} the joint is {off:.1e} off a right angle; snapped({2 * off:.0e}) would mend it",
+            )
+    far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
+    if body.mass > HEAVY or far > FAR:
+        yield Finding(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")
+    elif body.mass > 0 and (radius := float(np.sqrt(np.abs(body.tensor).max() / body.mass))) > 10.0:
+        yield Finding(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
+    if joint.mimic is not None:
+        m = joint.mimic
+        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}"
+        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is taken as independent")
+    if joint.lower == joint.upper:
+        yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
+
+
+def almost_right(pose: Pose) -> float:
+    """The largest entry of the rotation that is nearly, but not exactly, zero; 0 if there is none."""
+    off = np.abs(pose.rotation)
+    small = off[(off > 0) & (off < ALMOST)]
+    return float(small.max()) if small.size else 0.0
+
+
+def summary(model: Model) -> Text:
+    """The model and its conventions in words; a prompt shows it, `print` prints it."""
+    head = f"{model.name}: {model.n} joint{'' if model.n == 1 else 's'} {model.structure}".rstrip()
+    lines = [f"{head}, {model.total_mass:.6g} kg, gravity {_vector(model.gravity)} m/s^2"]
+    if model.source:
+        lines.append(f"source: {model.source}")
+    rows = [("#", "joint", "kind", "parent", "link", "mass", "centre of mass", "range", "friction", "armature")]
+    for i, link in enumerate(model.links):
+        j = link.joint
+        kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
+        span = f"{_limit(j.lower)} .. {_limit(j.upper)}"
+        rubs = f"{j.damping:g}, {j.coulomb:g}" if j.damping or j.coulomb else "-"
+        rotor = f"{j.armature:g}" if j.armature else "-"
+        body = link.inertia
+        rows.append((str(i), j.name, kind, link.parent, link.name, f"{body.mass:g}", _vector(body.com), span, rubs, rotor))
+    widths = [max(len(r[c]) for r in rows) for c in range(len(rows[0]))]
+    lines += ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    if model.frames:
+        lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in model.frames))
+    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in model.links if x.joint.mimic]
+    if follows:
+        lines.append(f"mimic joints, taken as independent: {', '.join(follows)}")
+    doubts = check(model)
+    lines.append(f"doubtful data: {len(doubts)}" + (", see check()" if doubts else ""))
+    return Text("\n".join([*lines, "", CONVENTIONS]))
+
+
+def _vector(v: np.ndarray) -> str:
+    return "(" + ", ".join(f"{x:g}" for x in v) + ")"
+
+
+def _limit(x: float) -> str:
+    return f"{x:.4g}" if np.isfinite(x) else "free"

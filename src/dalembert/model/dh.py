@@ -1,0 +1,83 @@
+"""Robots from Denavit-Hartenberg tables."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dalembert.errors import Error, unknown
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Joint, Link, joint
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose, rotation_x, rotation_z
+from dalembert.model.values import Value, number
+
+M = TypeVar("M", bound=Model)
+CONVENTIONS = ("standard", "modified")
+
+
+@dataclass(frozen=True, eq=False)
+class DHRow(Value):
+    """One row of the table. The joint variable is added to `theta` (turning) or `d` (sliding); angles in radians."""
+
+    alpha: float = 0.0
+    a: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    joint: Joint | str = "revolute"
+    inertia: Inertia = field(default_factory=Inertia.zero)
+    link: str | None = None
+
+    def placements(self, convention: str) -> tuple[Pose, Pose]:
+        """The fixed transforms before and after the joint's motion along z.
+
+        standard: Rz(theta) Tz(d) Tx(a) Rx(alpha), the joint acts first: distal frames, as in Fu, Gonzalez and Lee.
+        modified: Rx(alpha) Tx(a) Rz(theta) Tz(d), the joint acts last: proximal frames, as in Craig and Kozlowski.
+        """
+        alpha, a, d, theta = (number(getattr(self, k), f"DH entry {k}") for k in ("alpha", "a", "d", "theta"))
+        turn = Pose(rotation_z(theta), np.zeros(3))
+        if convention == "standard":
+            return turn, Pose(rotation_x(alpha), (a, 0.0, d))
+        if convention == "modified":
+            return Pose(rotation_x(alpha), (a, 0.0, 0.0)) @ turn @ Pose(np.eye(3), (0.0, 0.0, d)), Pose.identity()
+        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+
+
+def row(given: "DHRow | Mapping[str, Any]") -> DHRow:
+    """A row from a row, or from a mapping with its fields."""
+    if isinstance(given, DHRow):
+        return given
+    if not isinstance(given, Mapping):
+        raise Error(f"a DH row must be a DHRow or a mapping with its fields, got {given!r}")
+    known = DHRow.__dataclass_fields__
+    for key in given:
+        if key not in known:
+            raise unknown("entry of a DH row:", key, known)
+    return DHRow(**given)
+
+
+def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, convention: str, name: str = "robot", **options: Any) -> M:
+    """A serial chain from Denavit-Hartenberg rows. `convention` must be said: "standard" (distal) or "modified" (proximal).
+
+    Mass data are in the axes of the row's own frame. `options` are the fields of the robot: gravity, base, frames, source.
+
+    >>> import dalembert as da
+    >>> rod = da.Inertia.from_com(1.0, (-0.5, 0, 0), (0, 1 / 12, 1 / 12))
+    >>> arm = da.Robot.from_dh([da.DHRow(a=1.0, inertia=rod)] * 2, convention="standard", gravity=(0, -9.81, 0))
+    >>> arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(4).tolist()
+    [19.62, 4.905]
+    """
+    if convention not in CONVENTIONS:
+        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+    links: list[Link] = []
+    parent = str(options.get("base_name", "base"))
+    for i, given in enumerate(rows, 1):
+        try:
+            r = row(given)
+            before, after = r.placements(convention)
+            links.append(Link(r.link or f"link{i}", parent, joint(r.joint, f"joint{i}"), before, after, r.inertia))
+        except Error as error:
+            raise Error(f"DH row {i}: {error}") from None
+        parent = links[-1].name
+    return cls(name, tuple(links), **options)

@@ -1,0 +1,132 @@
+"""Changes to a robot; each returns a new one."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dalembert.errors import Error, unknown
+from dalembert.model.assemble import Fixed, assemble
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Joint, Link
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+from dalembert.model.values import number
+
+M = TypeVar("M", bound=Model)
+
+
+def with_gravity(model: M, gravity: Any) -> M:
+    """The same robot in another gravity field: the physical vector in the world, m/s^2.
+
+    >>> import dalembert as da
+    >>> moon = da.robot("puma560").with_gravity((0, 0, -1.62))
+    """
+    return replace(model, gravity=gravity)
+
+
+def with_base(model: M, pose: Any) -> M:
+    """The same robot mounted at a pose in the world (a `Pose` or a 4x4 matrix): tilted, hanging, on a wall."""
+    return replace(model, base=Pose.coerce(pose))
+
+
+def with_payload(model: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:
+    """The same robot carrying a rigid load on a link or named frame (default: the one link at the end).
+
+    `com` and `tensor` (about the load's centre of mass; 3x3, three principal moments, or 0) are in that frame's axes.
+
+    >>> import dalembert as da
+    >>> da.robot("puma560").with_payload(mass=2.0, com=(0, 0, 0.1)).total_mass - da.robot("puma560").total_mass
+    2.0
+    """
+    load = Inertia.from_com(mass, com, tensor)
+    index, pose = model.locate(link if link is not None else _tip(model))
+    load = load.seen_from(pose)
+    if index < 0:
+        return replace(model, base_inertia=model.base_inertia + load)
+    links = list(model.links)
+    links[index] = replace(links[index], inertia=links[index].inertia + load)
+    return replace(model, links=tuple(links))
+
+
+def _tip(model: Model) -> str:
+    carried = set(model.parents)
+    tips = [name for i, name in enumerate(model.link_names) if i not in carried]
+    if len(tips) == 1:
+        return tips[0]
+    raise Error(f"{model.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
+
+
+def with_friction(model: M, damping: Any = None, coulomb: Any = None) -> M:
+    """The same robot with viscous (`damping`) and Coulomb friction: one number for all joints, n numbers, or a dict by name."""
+    return _joints(model, damping=damping, coulomb=coulomb)
+
+
+def with_armature(model: M, armature: Any) -> M:
+    """The same robot with reflected rotor inertias: one number for all joints, n numbers, or a dict by name."""
+    return _joints(model, armature=armature)
+
+
+def without_friction(model: M) -> M:
+    """The same robot without viscous and Coulomb friction."""
+    return _joints(model, damping=0.0, coulomb=0.0)
+
+
+def without_armature(model: M) -> M:
+    """The same robot without rotor inertias."""
+    return _joints(model, armature=0.0)
+
+
+def _joints(model: M, **changes: Any) -> M:
+    wanted = {field: _per_joint(model, value, field) for field, value in changes.items() if value is not None}
+
+    def changed(joint: Joint) -> Joint:
+        return replace(joint, **{field: by[joint.name] for field, by in wanted.items() if joint.name in by})
+
+    return replace(model, links=tuple(replace(link, joint=changed(link.joint)) for link in model.links))
+
+
+def _per_joint(model: Model, value: Any, what: str) -> dict[str, float]:
+    if isinstance(value, Mapping):
+        for name in value:
+            if name not in model.joint_names:
+                raise unknown(f"joint of {model.name}:", name, model.joint_names)
+        return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
+    values = np.asarray(value, dtype=float)
+    if values.shape not in ((), (model.n,)):
+        raise Error(f"{what} must be one number or {model.n} (one per joint), got shape {values.shape}")
+    return dict(zip(model.joint_names, np.broadcast_to(values, (model.n,)).tolist(), strict=True))
+
+
+def snapped(model: M, tolerance: float = 1e-4) -> M:
+    """The same robot with almost-right angles made right: rotation entries below `tolerance` become 0.
+
+    Files often say 1.5708 where pi/2 is meant. Exact zeros make every program shorter; the choice is yours, never silent.
+    """
+    size = number(tolerance, "the tolerance of snapped()")
+    if not 0.0 <= size < 0.1:
+        raise Error(f"the tolerance of snapped() must be between 0 and 0.1, got {size}")
+
+    def straight(link: Link) -> Link:
+        return replace(link, before=link.before.snapped(size), after=link.after.snapped(size))
+
+    return replace(model, links=tuple(straight(link) for link in model.links), base=model.base.snapped(size))
+
+
+def lock(model: M, positions: Mapping[str, float]) -> M:
+    """The same robot with some joints held at given positions: their links join their carriers and stay named frames.
+
+    >>> import dalembert as da
+    >>> da.robot("panda").lock({"panda_joint3": 0.0}).n
+    6
+    """
+    for name in positions:
+        if name not in model.joint_names:
+            raise unknown(f"joint of {model.name}:", name, model.joint_names)
+    bodies = [
+        Fixed(link.name, link.parent, link.pose(positions[link.joint.name]), link.inertia) if link.joint.name in positions else link
+        for link in model.links
+    ]
+    made = assemble(model.base_name, model.base_inertia, bodies, model.frames)
+    return replace(model, **made._asdict() | {"notes": tuple(dict.fromkeys(model.notes + made.notes))})

@@ -1,0 +1,212 @@
+"""Reading and writing robots: URDF, and the package's own TOML format (described in docs/format.md)."""
+
+import tomllib
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dalembert.errors import DataWarning, Error, unknown
+from dalembert.model.check import check
+from dalembert.model.dh import DHRow
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Frame, Joint, Link, Mimic
+from dalembert.model.model import STANDARD_GRAVITY, Model
+from dalembert.model.pose import Pose
+from dalembert.model.urdf import parse_urdf
+from dalembert.model.values import number, text
+
+M = TypeVar("M", bound=Model)
+FORMAT = "dalembert robot 1"
+MAX_BYTES = 64 << 20
+JOINT_KEYS = tuple(Joint.__dataclass_fields__)
+BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
+
+
+def load(cls: type[M], path: str | Path) -> M:
+    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
+    path = Path(path)
+    readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
+    suffix = path.suffix.lower()
+    if suffix not in readers:
+        hint = ": expand it to URDF first" if suffix == ".xacro" else ""
+        raise Error(f"{path.name}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise Error(f"{path.name}: cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_BYTES:
+        raise Error(f"{path.name}: larger than {MAX_BYTES >> 20} MiB, which no robot needs")
+    model = readers[suffix](cls, data, path.name)
+    found = check(model)
+    doubts = [*found.about("inertia"), *found.about("mimic")]
+    if doubts:
+        more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
+        warnings.warn(f"{path.name}: {doubts[0]}{more}", DataWarning, stacklevel=3)
+    return model
+
+
+def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
+    """A robot from the bytes of a TOML file; `what` names it in errors."""
+    try:
+        table = tomllib.loads(data.decode())
+    except RecursionError:
+        raise Error(f"{what}: nested too deeply") from None
+    except ValueError as error:  # broken TOML, broken UTF-8, and integers of absurd length
+        raise Error(f"{what}: not valid TOML: {str(error)[:200]}") from None
+    if table.get("format") != FORMAT:
+        raise Error(f"{what}: the first line must be format = {FORMAT!r}, got {str(table.get('format'))[:60]!r}")
+    try:
+        return _model(cls, table)
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
+
+
+def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise Error(f"{what} must be a table, got {str(value)[:60]!r}")
+    for key in value:
+        if key not in known:
+            raise unknown(f"key in {what}:", key, known)
+    return dict(value)
+
+
+def _tables(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Error(f"{what} must be a list of tables, got {str(value)[:60]!r}")
+    return value
+
+
+def _model(cls: type[M], table: dict[str, Any]) -> M:
+    _table(table, "the file", ("format", "name", "source", "gravity", "base", "link", "frame", "notes"))
+    base = _table(table.get("base", {}), "base", ("name", "pose", *BODY_KEYS))
+    return cls(
+        table.get("name", ""),
+        tuple(_link(entry, f"link {i}") for i, entry in enumerate(_tables(table.get("link", []), "link"), 1)),
+        gravity=table.get("gravity", STANDARD_GRAVITY),
+        base=_pose(base.get("pose", {}), "the pose of the base"),
+        base_name=base.get("name", "base"),
+        base_inertia=_body(base, "base"),
+        frames=tuple(_frame(entry, f"frame {i}") for i, entry in enumerate(_tables(table.get("frame", []), "frame"), 1)),
+        source=str(table.get("source", "")),
+        notes=tuple(_note(entry) for entry in _tables(table.get("notes", []), "notes")),
+    )
+
+
+def _link(entry: Any, what: str) -> Link:
+    t = _table(entry, what, ("name", "parent", "joint", "dh", "before", "after", *BODY_KEYS))
+    what = f"link {t.get('name', what)!r}"
+    if "dh" in t:
+        if "before" in t or "after" in t:
+            raise Error(f"{what} has dh and also before or after; one way of placing it is enough")
+        dh = _table(t["dh"], f"dh of {what}", ("convention", "alpha", "a", "d", "theta"))
+        before, after = DHRow(**{k: v for k, v in dh.items() if k != "convention"}).placements(dh.get("convention", ""))
+    else:
+        before, after = (_pose(t.get(k, {}), f"{k} of {what}") for k in ("before", "after"))
+    joint = _table(t.get("joint", {}), f"joint of {what}", JOINT_KEYS)
+    if "mimic" in joint:
+        joint["mimic"] = _mimic(joint["mimic"], f"mimic of {what}")
+    return Link(t.get("name", ""), t.get("parent", ""), Joint(joint.pop("name", ""), **joint), before, after, _body(t, what))
+
+
+def _mimic(entry: Any, what: str) -> Mimic:
+    t = _table(entry, what, Mimic._fields)
+    return Mimic(
+        text(t.get("joint"), f"the joint in {what}"),
+        number(t.get("multiplier", 1.0), f"the multiplier in {what}"),
+        number(t.get("offset", 0.0), f"the offset in {what}"),
+    )
+
+
+def _note(entry: Any) -> tuple[str, str]:
+    t = _table(entry, "a note", ("link", "remark"))
+    return t.get("link", ""), t.get("remark", "")
+
+
+def _frame(entry: Any, what: str) -> Frame:
+    t = _table(entry, what, ("name", "link", "pose"))
+    return Frame(t.get("name", ""), t.get("link", ""), _pose(t.get("pose", {}), f"the pose of {what}"))
+
+
+def _body(t: dict[str, Any], what: str) -> Inertia:
+    if "inertia" in t and "inertia_about_origin" in t:
+        raise Error(f"{what} has inertia (about the centre of mass) and also inertia_about_origin; one is enough")
+    try:
+        if "inertia_about_origin" in t:
+            return Inertia.from_origin(t.get("mass", 0.0), t.get("com", np.zeros(3)), t["inertia_about_origin"])
+        return Inertia(t.get("mass", 0.0), t.get("com", np.zeros(3)), t.get("inertia", np.zeros((3, 3))))
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
+
+
+def _pose(value: Any, what: str) -> Pose:
+    t = _table(value, what, ("translation", "rpy", "rotation"))
+    if "rpy" in t and "rotation" in t:
+        raise Error(f"{what} has rpy and also rotation; one is enough")
+    try:
+        pose = Pose.of(t.get("translation", np.zeros(3)), t.get("rpy", np.zeros(3)))
+        return Pose(t["rotation"], pose.translation) if "rotation" in t else pose
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
+
+
+# --- writing ------------------------------------------------------------------------------------------------------------
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write the robot as TOML; `load` gives an equal one back."""
+    Path(path).write_text(to_toml(model), encoding="utf-8")
+
+
+def to_toml(model: Model) -> str:
+    """The robot in the package's own format."""
+    base = {"name": model.base_name, "pose": _pose_table(model.base), **_body_table(model.base_inertia)}
+    head: dict[str, Any] = {"format": FORMAT, "name": model.name, "source": model.source, "gravity": model.gravity}
+    if model.notes:
+        head["notes"] = [{"link": link, "remark": remark} for link, remark in model.notes]
+    blocks = [_block("", head), _block("[base]", base)]
+    for link in model.links:
+        joint = {k: _plain(getattr(link.joint, k)) for k in JOINT_KEYS}
+        defaults = Joint("default")
+        kept = {k: v for k, v in joint.items() if k in ("name", "kind") or v != getattr(defaults, k)}
+        placed = {k: _pose_table(getattr(link, k)) for k in ("before", "after")}
+        entry = {"name": link.name, "parent": link.parent, "joint": kept, **placed, **_body_table(link.inertia)}
+        blocks.append(_block("[[link]]", entry))
+    blocks += [_block("[[frame]]", {"name": f.name, "link": f.link, "pose": _pose_table(f.pose)}) for f in model.frames]
+    return "\n".join(blocks)
+
+
+def _plain(value: Any) -> Any:
+    return value._asdict() if isinstance(value, Mimic) else value
+
+
+def _pose_table(pose: Pose) -> dict[str, Any]:
+    parts = {"rotation": pose.rotation, "translation": pose.translation}
+    plain = {"rotation": np.eye(3), "translation": np.zeros(3)}
+    return {k: v for k, v in parts.items() if not np.array_equal(v, plain[k])}
+
+
+def _body_table(body: Inertia) -> dict[str, Any]:
+    return {"mass": body.mass, "com": body.com, "inertia": body.tensor}
+
+
+def _block(title: str, entries: dict[str, Any]) -> str:
+    lines = [title] if title else []
+    lines += [f"{k} = {_toml(v)}" for k, v in entries.items() if not (isinstance(v, dict) and not v)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, np.ndarray):
+        return _toml(value.tolist())
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return repr(float(value))

@@ -1,0 +1,119 @@
+"""Joints, links and named frames: the parts of a robot, each checking itself."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast, get_args
+
+import numpy as np
+
+from dalembert.errors import Error, unknown
+from dalembert.model.inertia import Inertia
+from dalembert.model.pose import Pose
+from dalembert.model.values import Value, number, text
+from dalembert.spatial import exp_z
+
+Kind = Literal["revolute", "prismatic", "helical"]
+LETTERS: dict[str, Kind] = {"R": "revolute", "P": "prismatic", "H": "helical"}
+
+
+class Mimic(NamedTuple):
+    """What a file says a joint follows: position = multiplier * position of `joint` + offset. Recorded, not enforced."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Value):
+    """One degree of freedom about or along z of its frame.
+
+    `pitch` (helical only) is the advance in metres per radian. Limits, friction and armature are on the link side of the
+    gearing: `damping` in N m s/rad (N s/m), `coulomb` in N m (N), `armature` in kg m^2 (kg).
+    """
+
+    name: str
+    kind: Kind = "revolute"
+    pitch: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity_limit: float = np.inf
+    effort_limit: float = np.inf
+    damping: float = 0.0
+    coulomb: float = 0.0
+    armature: float = 0.0
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        text(self.name, "a joint's name")
+        here = f"joint {self.name!r}: "
+        if self.kind not in get_args(Kind):
+            raise unknown(f"kind of joint {self.name!r}:", self.kind, get_args(Kind))
+        for name in ("lower", "upper", "velocity_limit", "effort_limit"):
+            object.__setattr__(self, name, number(getattr(self, name), here + name, finite=False))
+        for name in ("pitch", "damping", "coulomb", "armature"):
+            object.__setattr__(self, name, number(getattr(self, name), here + name))
+        if self.lower > self.upper:
+            raise Error(f"{here}lower limit {self.lower} is above upper limit {self.upper}")
+        for name in ("damping", "coulomb", "armature"):
+            if getattr(self, name) < 0:
+                raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")
+        if (self.pitch != 0.0) != (self.kind == "helical"):
+            raise Error(f"{here}a helical joint needs a pitch that is not 0, the others none; got {self.kind}, pitch {self.pitch}")
+
+    @property
+    def screw(self) -> tuple[float, float]:
+        """(rho, sigma): turning and sliding per unit of the joint variable."""
+        return {"revolute": (1.0, 0.0), "prismatic": (0.0, 1.0), "helical": (1.0, self.pitch)}[self.kind]
+
+    @property
+    def letter(self) -> str:
+        """R, P or H."""
+        return self.kind[0].upper()
+
+    def motion(self, q: float) -> Pose:
+        """The pose the joint makes at position q."""
+        return Pose(*exp_z(*self.screw, number(q, f"the position of joint {self.name!r}")))
+
+
+def joint(given: "Joint | str", name: str) -> Joint:
+    """A joint from a joint, or from its kind ("revolute", "R", ...) and a name."""
+    if isinstance(given, Joint):
+        return given
+    return Joint(name, cast(Kind, LETTERS.get(given, given)))
+
+
+@dataclass(frozen=True, eq=False)
+class Link(Value):
+    """A moving body and the joint that carries it.
+
+    Its frame stands in its parent's frame at `before @ joint.motion(q) @ after`. Mass, centre of mass and inertia are given
+    in its own frame.
+    """
+
+    name: str
+    parent: str
+    joint: Joint
+    before: Pose = field(default_factory=Pose.identity)
+    after: Pose = field(default_factory=Pose.identity)
+    inertia: Inertia = field(default_factory=Inertia.zero)
+
+    def __post_init__(self) -> None:
+        text(self.name, "a link's name")
+        text(self.parent, f"the parent of link {self.name!r}")
+
+    def pose(self, q: float) -> Pose:
+        """The link's frame in its parent's frame."""
+        return self.before @ self.joint.motion(q) @ self.after
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Value):
+    """A named frame fixed in a link or in the base, such as a tool or a link behind a fixed joint."""
+
+    name: str
+    link: str
+    pose: Pose = field(default_factory=Pose.identity)
+
+    def __post_init__(self) -> None:
+        text(self.name, "a frame's name")
+        text(self.link, f"the link of frame {self.name!r}")

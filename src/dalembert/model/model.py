@@ -1,0 +1,203 @@
+"""A robot's data: links, base, gravity and named frames, checked as a whole when built."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error, unknown
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Frame, Link
+from dalembert.model.pose import Pose
+from dalembert.model.tree import Tree
+from dalembert.model.values import Frozen, Value, frozen_array, text
+from dalembert.spatial import Array, Transform
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(Value):
+    """What a robot is. Users hold its subclass `Robot`, which binds every quantity to it.
+
+    `links` come in order, each after its parent; `base` is the pose of the base frame in the world; `gravity` is the physical
+    field in the world, so (0, 0, -9.81) points down. `base_inertia` is what stands still: it matters to `total_mass` only.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    gravity: Frozen = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
+    base: Pose = field(default_factory=Pose.identity)
+    base_name: str = "base"
+    base_inertia: Inertia = field(default_factory=Inertia.zero)
+    frames: tuple[Frame, ...] = ()
+    source: str = ""
+    notes: tuple[tuple[str, str], ...] = ()  # (link, remark): doubtful data that joining bodies has hidden, for check()
+
+    def __post_init__(self) -> None:
+        text(self.name, "a robot's name")
+        text(self.base_name, "the base's name")
+        object.__setattr__(self, "links", tuple(self.links))
+        object.__setattr__(self, "frames", tuple(self.frames))
+        object.__setattr__(self, "notes", tuple((text(a, "a note's link"), text(b, "a note")) for a, b in self.notes))
+        object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "gravity"))
+        object.__setattr__(self, "base", Pose.coerce(self.base))
+        seen = {self.base_name}
+        for link in self.links:
+            if link.name in seen:
+                raise Error(f"two links are called {link.name!r}; every link needs a name of its own")
+            if link.parent not in seen:
+                raise Error(
+                    f"link {link.name!r} has parent {link.parent!r}, which is no earlier link; "
+                    f"list parents before children (so far: {', '.join(sorted(seen))})"
+                )
+            seen.add(link.name)
+        links = set(seen)
+        for frame in self.frames:
+            if frame.name in seen:
+                raise Error(f"frame {frame.name!r} has the name of another link or frame")
+            if frame.link not in links:
+                raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
+            seen.add(frame.name)
+        if twice := sorted({j for j in self.joint_names if self.joint_names.count(j) > 1}):
+            raise Error(f"two joints are called {twice[0]!r}; every joint needs a name of its own")
+
+    # --- names and sizes ------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """Number of joints, which is the number of moving links."""
+        return len(self.links)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joint names, in the order of every array."""
+        return tuple(link.joint.name for link in self.links)
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of the moving links, in the order of every array."""
+        return tuple(link.name for link in self.links)
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of the frames fixed in links or in the base."""
+        return tuple(frame.name for frame in self.frames)
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Index of each link's parent; -1 is the base."""
+        index = {self.base_name: -1} | {name: i for i, name in enumerate(self.link_names)}
+        return tuple(index[link.parent] for link in self.links)
+
+    @property
+    def structure(self) -> str:
+        """Joint letters in order: R revolute, P prismatic, H helical."""
+        return "".join(link.joint.letter for link in self.links)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all links and of what is fixed to the base, in kg."""
+        return sum((link.inertia.mass for link in self.links), self.base_inertia.mass)
+
+    def locate(self, name: str) -> tuple[int, Pose]:
+        """The moving link (-1: the base) that carries a link or frame of this name, and its pose there."""
+        if name in self._places:
+            return self._places[name]
+        raise unknown(f"link or frame of {self.name}:", name, self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, Pose]]:
+        places = {self.base_name: (-1, Pose.identity())}
+        places |= {name: (i, Pose.identity()) for i, name in enumerate(self.link_names)}
+        return places | {frame.name: (places[frame.link][0], frame.pose) for frame in self.frames}
+
+    # --- configurations -------------------------------------------------------------------------------------------------
+
+    @property
+    def lower(self) -> Array:
+        """Lower position limits, -inf where there is none."""
+        return np.array([link.joint.lower for link in self.links], dtype=float)
+
+    @property
+    def upper(self) -> Array:
+        """Upper position limits, inf where there is none."""
+        return np.array([link.joint.upper for link in self.links], dtype=float)
+
+    def neutral(self) -> Array:
+        """Zero, or the nearest position within the limits."""
+        return np.clip(np.zeros(self.n), self.lower, self.upper)
+
+    def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
+        """Uniform positions within the limits, (*shape, n). `rng` is a numpy Generator or a seed.
+
+        Without limits a turning joint takes -pi .. pi and a sliding one -1 .. 1 m.
+        """
+        reach = np.array([1.0 if link.joint.kind == "prismatic" else np.pi for link in self.links])
+        low, high = self.lower, self.upper
+        low, high = (
+            np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
+            np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
+        )
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return np.random.default_rng(rng).uniform(low, high, (*shape, self.n))
+
+    def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
+        """Joint values by name to an array in joint order; names left out take `default`, or are an error."""
+        for name in values:
+            if name not in self.joint_names:
+                raise unknown(f"joint of {self.name}:", name, self.joint_names)
+        missing = [name for name in self.joint_names if name not in values]
+        if missing and default is None:
+            raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
+        parts = [values.get(name, default) for name in self.joint_names]
+        return np.stack(np.broadcast_arrays(*map(np.asarray, parts)), axis=-1).astype(float) if parts else np.zeros(0)
+
+    def to_dict(self, array: Any) -> dict[str, Any]:
+        """An array (..., n) in joint order to joint values by name."""
+        array = np.asarray(array)
+        if array.ndim == 0 or array.shape[-1] != self.n:
+            raise Error(f"to_dict needs {self.n} joint values along the last axis, got an array of shape {array.shape}")
+        return {name: array[..., i] if array.ndim > 1 else float(array[i]) for i, name in enumerate(self.joint_names)}
+
+    def reorder(self, array: Any, from_names: Any) -> Array:
+        """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
+
+        Names that are no joints here are left out; a joint that is not named is an error.
+        """
+        array, names = np.asarray(array), list(from_names)
+        if array.ndim == 0 or array.shape[-1] != len(names):
+            raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise Error(f"joint {twice[0]!r} is named twice in from_names")
+        for name in self.joint_names:
+            if name not in names:
+                raise unknown("joint in from_names:", name, names)
+        return array[..., [names.index(name) for name in self.joint_names]]
+
+    # --- for formulations -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The plain arrays that formulations take; gravity is turned into the base frame."""
+        links = self.links
+
+        def stacked(parts: list[Any], *shape: int) -> Array:
+            return np.array(parts, dtype=float).reshape(len(links), *shape)
+
+        return Tree(
+            parents=self.parents,
+            before=Transform(stacked([x.before.rotation for x in links], 3, 3), stacked([x.before.translation for x in links], 3)),
+            after=Transform(stacked([x.after.rotation for x in links], 3, 3), stacked([x.after.translation for x in links], 3)),
+            screw=stacked([x.joint.screw for x in links], 2),
+            mass=stacked([x.inertia.mass for x in links]),
+            com=stacked([x.inertia.com for x in links], 3),
+            inertia=stacked([x.inertia.tensor for x in links], 3, 3),
+            gravity=self.base.rotation.T @ self.gravity,
+        )
+
+    def __repr__(self) -> str:
+        joints = f"{self.n} joint{'' if self.n == 1 else 's'}"
+        return f"<{type(self).__name__} {self.name!r}: {joints} {self.structure}>".replace(" >", ">")

@@ -1,0 +1,127 @@
+"""Poses of frames: a rotation and an origin, checked when built."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.model.values import Frozen, Value, frozen_array
+from dalembert.spatial import Array
+
+SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to be 0 or +-1
+
+
+def _snapped(rotation: Array, tolerance: float) -> Array:
+    near = np.rint(rotation)
+    return np.where(np.abs(rotation - near) <= tolerance, near, rotation)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pose(Value):
+    """Where a frame is: x_outer = rotation x_inner + translation.
+
+    >>> Pose.of(translation=(0, 0, 0.3), rpy=(np.pi / 2, 0, 0))
+    Pose(rotation=[[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]], translation=[0.0, 0.0, 0.3])
+    """
+
+    rotation: Frozen
+    translation: Frozen
+
+    def __post_init__(self) -> None:
+        R = frozen_array(self.rotation, (3, 3), "a rotation")
+        defect = float(np.abs(R @ R.T - np.eye(3)).max())
+        if defect > 1e-6:
+            raise Error(f"not a rotation: R R^T differs from the identity by {defect:.2g}, R = {R.tolist()}")
+        if np.linalg.det(R) < 0:
+            raise Error(f"not a rotation but a reflection (determinant -1): R = {R.tolist()}")
+        object.__setattr__(self, "rotation", frozen_array(_snapped(R, SNAP), (3, 3), "a rotation"))
+        object.__setattr__(self, "translation", frozen_array(self.translation, (3,), "a translation"))
+
+    @classmethod
+    def identity(cls) -> "Pose":
+        """The frame itself."""
+        return cls(np.eye(3), np.zeros(3))
+
+    @classmethod
+    def of(cls, translation: Any = (0.0, 0.0, 0.0), rpy: Any = (0.0, 0.0, 0.0)) -> "Pose":
+        """Pose from an origin and URDF's roll-pitch-yaw: turn about fixed x, then y, then z (radians)."""
+        roll, pitch, yaw = frozen_array(rpy, (3,), "rpy")
+        return cls(rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll), translation)
+
+    @classmethod
+    def coerce(cls, value: Any) -> "Pose":
+        """A pose from a pose, or from a 4x4 homogeneous matrix.
+
+        >>> Pose.coerce(np.eye(4)) == Pose.identity()
+        True
+        """
+        if isinstance(value, Pose):
+            return value
+        T = frozen_array(value, (4, 4), "a pose")
+        if T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise Error(f"the last row of a 4x4 pose must be 0 0 0 1, got {T[3].tolist()}")
+        return cls(T[:3, :3], T[:3, 3])
+
+    @property
+    def matrix(self) -> Array:
+        """The 4x4 homogeneous matrix."""
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = self.rotation, self.translation
+        return T
+
+    @property
+    def inverse(self) -> "Pose":
+        """The outer frame seen from the inner one."""
+        return Pose(self.rotation.T, -self.rotation.T @ self.translation)
+
+    def __matmul__(self, inner: "Pose") -> "Pose":
+        """The pose of `inner`'s frame in this pose's outer frame."""
+        return Pose(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
+
+    def snapped(self, tolerance: float) -> "Pose":
+        """The nearest rotation in which the entries smaller than `tolerance` are exactly 0."""
+        R = np.where(np.abs(self.rotation) <= tolerance, 0.0, self.rotation)
+        if np.array_equal(R, self.rotation):
+            return self
+        u, _, vt = np.linalg.svd(R)
+        return Pose(_snapped(u @ vt, 4 * SNAP), self.translation)
+
+    def __repr__(self) -> str:
+        return f"Pose(rotation={self.rotation.tolist()}, translation={self.translation.tolist()})"
+
+
+def rotation_x(angle: float) -> Array:
+    """Rotation about x; right angles come out exact."""
+    c, s = _exact_cos_sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+
+
+def rotation_y(angle: float) -> Array:
+    """Rotation about y; right angles come out exact."""
+    c, s = _exact_cos_sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def rotation_z(angle: float) -> Array:
+    """Rotation about z; right angles come out exact."""
+    c, s = _exact_cos_sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _exact_cos_sin(angle: float) -> tuple[float, float]:
+    c, s = _snapped(np.array([np.cos(angle), np.sin(angle)]), SNAP)
+    return float(c), float(s)
+
+
+def align_z(axis: Array) -> Array:
+    """A rotation whose third column is the unit vector `axis`: a signed permutation when the axis is a coordinate axis.
+
+    >>> align_z(np.array([1.0, 0.0, 0.0])).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    k = int(np.argmax(np.abs(axis)))
+    x = np.eye(3)[(k + 1) % 3]
+    x = x - axis * (axis @ x)
+    x = x / np.linalg.norm(x)
+    return _snapped(np.stack([x, np.cross(axis, x), axis], axis=-1), SNAP) + 0.0

@@ -1,0 +1,57 @@
+"""Random robots for tests and studies."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from dalembert.errors import Error, unknown
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import LETTERS, Joint, Link
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+
+M = TypeVar("M", bound=Model)
+
+
+def random_pose(rng: np.random.Generator, reach: float = 0.4) -> Pose:
+    """A pose with a uniformly random rotation."""
+    quaternion = rng.normal(size=4)
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    R = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return Pose(np.array(R), rng.uniform(-reach, reach, 3))
+
+
+def random_inertia(rng: np.random.Generator) -> Inertia:
+    """The inertia of a random cloud of eight points, so it is always possible."""
+    points, masses = rng.uniform(-0.3, 0.3, (8, 3)), rng.uniform(0.1, 0.6, 8)
+    com = masses @ points / masses.sum()
+    r = points - com
+    tensor = np.einsum("k,kij->ij", masses, np.einsum("ki,ki->k", r, r)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None, :])
+    return Inertia.from_com(float(masses.sum()), com, (tensor + tensor.T) / 2)
+
+
+def random_robot(cls: type[M], seed: int, joints: str = "RPRRP", parents: Sequence[int] | None = None) -> M:
+    """A random robot with full inertias, general geometry and tilted gravity; the same for the same arguments.
+
+    `joints`: one letter a joint, R revolute, P prismatic, H helical. `parents`: index of each link's parent, -1 for the
+    base; left out, the links form a chain.
+    """
+    rng = np.random.default_rng(seed)
+    above = tuple(range(-1, len(joints) - 1)) if parents is None else tuple(parents)
+    if len(above) != len(joints) or any(not -1 <= p < i for i, p in enumerate(above)):
+        raise Error(f"parents must give each of the {len(joints)} links an earlier one, or -1 for the base; got {above}")
+    links: list[Link] = []
+    for i, (letter, p) in enumerate(zip(joints, above, strict=True)):
+        if letter not in LETTERS:
+            raise unknown(f"joint letter in {joints!r}:", letter, LETTERS)
+        pitch = float(rng.uniform(0.05, 0.3)) if letter == "H" else 0.0
+        joint = Joint(f"joint{i + 1}", LETTERS[letter], pitch=pitch)
+        parent = "base" if p < 0 else f"link{p + 1}"
+        links.append(Link(f"link{i + 1}", parent, joint, random_pose(rng), random_pose(rng), random_inertia(rng)))
+    gravity = np.array([0.0, 0.0, -9.81]) + rng.uniform(-2.0, 2.0, 3)
+    return cls(f"random_{joints}_{seed}", tuple(links), gravity=gravity, base=random_pose(rng))

@@ -1,0 +1,104 @@
+"""Robots from joint screws and home frames (product of exponentials)."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Joint, Link
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose, align_z
+from dalembert.model.values import frozen_array
+from dalembert.spatial import Ad, Array, Transform
+
+M = TypeVar("M", bound=Model)
+
+
+def from_screws(
+    cls: type[M],
+    screws: Any,
+    homes: Sequence[Any],
+    inertias: Sequence[Inertia],
+    *,
+    frame: str = "space",
+    tip: Any = None,
+    parents: Sequence[int] | None = None,
+    joint_names: Sequence[str] | None = None,
+    link_names: Sequence[str] | None = None,
+    name: str = "robot",
+    **options: Any,
+) -> M:
+    """A robot from joint screws (n, 6), angular part first, and the home poses of its link frames in the base.
+
+    T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i. With frame="body" the screws are given
+    in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i). A screw has a unit angular part
+    (turning; its pitch is w . v) or, if that is zero, a unit linear part (sliding). Inertias are in link axes.
+
+    >>> import dalembert as da
+    >>> bob = da.Inertia.from_com(1.0, (0, 0, 0), 0.0)
+    >>> home = da.Pose.of(translation=(1.0, 0, 0))
+    >>> pendulum = da.Robot.from_screws([[0, -1, 0, 0, 0, 0]], [home], [bob])
+    >>> pendulum.inverse_dynamics([0.0], [0.0], [0.0]).tolist()
+    [9.81]
+    """
+    count = len(homes)
+    S = frozen_array(screws, (count, 6), "screws") if count else np.zeros((0, 6))
+    poses = [Pose.coerce(home) for home in homes]
+    if len(inertias) != count:
+        raise Error(f"{count} home poses but {len(inertias)} inertias; every link needs both")
+    if frame not in ("space", "body"):
+        raise Error(f'frame must be "space" or "body", got {frame!r}')
+    if frame == "body" and count:
+        tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
+        S = Ad(Transform(tip_pose.rotation, tip_pose.translation), S)
+    elif tip is not None:
+        raise Error('tip= belongs to frame="body"; space screws need none')
+    base_name = str(options.get("base_name", "base"))
+    names = _names(link_names, "link", count)
+    joints = _names(joint_names, "joint", count)
+    above = tuple(range(-1, count - 1)) if parents is None else tuple(parents)
+    if len(above) != count or any(not -1 <= p < i for i, p in enumerate(above)):
+        raise Error(f"parents must give each of the {count} links an earlier one, or -1 for the base; got {above}")
+    links: list[Link] = []
+    for i, p in enumerate(above):
+        outer = Pose.identity() if p < 0 else poses[p]
+        joint, axis = _joint(S[i], poses[i], joints[i])
+        links.append(
+            Link(
+                names[i],
+                base_name if p < 0 else names[p],
+                joint,
+                before=outer.inverse @ axis,
+                after=axis.inverse @ poses[i],
+                inertia=inertias[i],
+            )
+        )
+    return cls(name, tuple(links), **options)
+
+
+def _names(given: Sequence[str] | None, stem: str, count: int) -> list[str]:
+    names = [f"{stem}{i}" for i in range(1, count + 1)] if given is None else list(given)
+    if len(names) != count:
+        raise Error(f"{count} links but {len(names)} {stem} names")
+    return names
+
+
+def _joint(screw: Array, home: Pose, name: str) -> tuple[Joint, Pose]:
+    """The joint of a screw, and a frame in the base with z along it: beside the link's home and aligned with it."""
+    w, v = screw[:3], screw[3:]
+    turning = bool(w.any())
+    size = float(np.linalg.norm(w if turning else v))
+    if abs(size - 1.0) > 1e-9:
+        part = "angular" if turning else "linear"
+        raise Error(f"screw of {name!r}: the {part} part must be a unit vector, got length {size:.6g}: {screw.tolist()}")
+    direction = (w if turning else v) / size
+    axes = home.rotation @ align_z(home.rotation.T @ direction)
+    if not turning:
+        return Joint(name, "prismatic"), Pose(axes, home.translation)
+    pitch = float(direction @ v)
+    foot = np.cross(direction, v)  # the point of the axis nearest the base
+    origin = foot + direction * (direction @ (home.translation - foot))
+    joint = Joint(name) if abs(pitch) <= 1e-12 else Joint(name, "helical", pitch=pitch)
+    return joint, Pose(axes, origin)

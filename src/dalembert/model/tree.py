@@ -1,0 +1,32 @@
+"""The robot as formulations see it: plain arrays of any scalar, nothing to validate."""
+
+from typing import Any, NamedTuple
+
+from dalembert.spatial import Transform
+
+
+class Tree(NamedTuple):
+    """Links i = 0 .. n-1, each after its parent; parent -1 is the base.
+
+    Link i's frame stands in its parent's at before[i] . exp_z(screw[i], q_i) . after[i].
+    """
+
+    parents: tuple[int, ...]
+    before: Transform  #   (n, 3, 3), (n, 3)
+    after: Transform  #    (n, 3, 3), (n, 3)
+    screw: Any  #          (n, 2): (rho, sigma), revolute (1, 0), prismatic (0, 1), helical (1, pitch)
+    mass: Any  #           (n,)
+    com: Any  #            (n, 3) in link axes
+    inertia: Any  #        (n, 3, 3) about the centre of mass, in link axes
+    gravity: Any  #        (3,) the physical field, in the base frame
+
+    @property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The links carried by each link."""
+        return tuple(tuple(j for j, p in enumerate(self.parents) if p == i) for i in range(len(self.parents)))
+
+    def joint(self, i: int) -> tuple[Transform, Transform, Any, Any]:
+        """The fixed transforms before and after joint i, and its rho and sigma."""
+        before = Transform(self.before.rotation[i], self.before.translation[i])
+        after = Transform(self.after.rotation[i], self.after.translation[i])
+        return before, after, self.screw[i][0], self.screw[i][1]

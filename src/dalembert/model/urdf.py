@@ -1,0 +1,195 @@
+"""Robots from URDF files. Only kinematics and inertias are read; meshes are never needed, nothing else is opened."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.model import xml
+from dalembert.model.assemble import Fixed, assemble
+from dalembert.model.inertia import Inertia
+from dalembert.model.links import Joint, Kind, Link, Mimic
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose, align_z
+from dalembert.spatial import Array
+
+M = TypeVar("M", bound=Model)
+KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
+
+
+def parse_urdf(cls: type[M], data: bytes, what: str = "URDF") -> M:
+    """A robot from the bytes of a URDF file; `what` names it in errors.
+
+    Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
+    inertia is taken as it is (see `check`); gravity is (0, 0, -9.81).
+    """
+    root = xml.parse(data, what)
+    if root.tag != "robot":
+        hint = {"mujoco": ": MJCF is not supported", "sdf": ": SDF is not supported"}.get(root.tag, "")
+        raise Error(f"{what}: the root element is <{root.tag}>, a URDF has <robot>{hint}")
+    if any(str(e.tag).startswith("xacro:") or any("${" in v for v in e.attrib.values()) for e in root.iter()):
+        raise Error(f"{what}: this is a xacro file; expand it to plain URDF first")
+    inertias = {}
+    for element in root.findall("link"):
+        name = _name(element, "a link", what)
+        if name in inertias:
+            raise Error(f"{what}: two links are called {name!r}")
+        inertias[name] = _inertia(element, f"{what}: link {name!r}")
+    if not inertias:
+        raise Error(f"{what}: there is no <link>")
+    joints = _joints(root, inertias, what)
+    carried = {child for _, child, _ in joints}
+    roots = [name for name in inertias if name not in carried]
+    if len(roots) != 1:
+        found = ", ".join(map(repr, roots[:5])) or "none: the joints form a cycle"
+        raise Error(f"{what}: a robot has exactly one root link, found {len(roots)} ({found})")
+    bodies = list(_depth_first(roots[0], joints, inertias, what))
+    if len(bodies) + 1 != len(inertias):
+        lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
+        raise Error(f"{what}: link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
+    made = assemble(roots[0], inertias[roots[0]], bodies)
+    name = root.get("name") or "robot"
+    return cls(name, base_name=roots[0], source=f"URDF {what}", **made._asdict())
+
+
+def _joints(root: Element, links: dict[str, Inertia], what: str) -> list[tuple[str, str, Element]]:
+    """(parent, child, element) of every joint, each child once."""
+    joints: list[tuple[str, str, Element]] = []
+    names: set[str] = set()
+    carried: dict[str, str] = {}
+    for element in root.findall("joint"):
+        name = _name(element, "a joint", what)
+        here = f"{what}: joint {name!r}"
+        if name in names:
+            raise Error(f"{what}: two joints are called {name!r}")
+        names.add(name)
+        ends: list[str] = []
+        for tag in ("parent", "child"):
+            end = element.find(tag)
+            link = end.get("link") if end is not None else None
+            if link is None:
+                raise Error(f'{here} needs <{tag} link="..."/>')
+            if link not in links:
+                raise Error(f"{here} names {link!r} as {tag}, but there is no such link")
+            ends.append(link)
+        parent, child = ends
+        if child in carried:
+            raise Error(f"{what}: link {child!r} is the child of two joints, {carried[child]!r} and {name!r}")
+        carried[child] = name
+        joints.append((parent, child, element))
+    return joints
+
+
+def _depth_first(
+    root: str, joints: list[tuple[str, str, Element]], inertias: dict[str, Inertia], what: str
+) -> Iterator[Link | Fixed]:
+    below: dict[str, list[tuple[str, str, Element]]] = {}
+    for joint in joints:
+        below.setdefault(joint[0], []).append(joint)
+    stack = below.get(root, [])[::-1]
+    while stack:
+        parent, child, element = stack.pop()
+        yield _body(parent, child, element, inertias[child], f"{what}: joint {element.get('name')!r}")
+        stack += below.get(child, [])[::-1]
+
+
+def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str) -> Link | Fixed:
+    origin = _pose(element.find("origin"), here)
+    kind = element.get("type", "")
+    if kind == "fixed":
+        return Fixed(child, parent, origin, inertia)
+    if kind not in KINDS:
+        why = UNSUPPORTED.get(kind)
+        raise Error(f"{here} is of type {kind!r}" + (f": {why} is not supported" if why else ", which URDF does not know"))
+    limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
+    # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
+    bounded = limit is not None and kind != "continuous"
+    lower, upper = (_float(limit, k, here, 0.0) if bounded else side for k, side in (("lower", -np.inf), ("upper", np.inf)))
+    if lower > upper:
+        raise Error(f"{here} has lower limit {lower} above upper limit {upper}")
+    joint = Joint(
+        element.get("name", ""),
+        KINDS[kind],
+        lower=lower,
+        upper=upper,
+        velocity_limit=_float(limit, "velocity", here, np.inf),
+        effort_limit=_float(limit, "effort", here, np.inf),
+        damping=_not_negative(_float(dynamics, "damping", here, 0.0), "damping", here),
+        coulomb=_not_negative(_float(dynamics, "friction", here, 0.0), "friction", here),
+        mimic=None if mimic is None else _mimic(mimic, here),
+    )
+    turn = Pose(align_z(_axis(element, here)), np.zeros(3))
+    return Link(child, parent, joint, origin @ turn, turn.inverse, inertia)
+
+
+def _mimic(element: Element, here: str) -> Mimic:
+    name = element.get("joint")
+    if not name:
+        raise Error(f'{here}: <mimic> needs joint="..."')
+    return Mimic(name, _float(element, "multiplier", here, 1.0), _float(element, "offset", here, 0.0))
+
+
+def _axis(element: Element, here: str) -> Array:
+    found = element.find("axis")
+    axis = _vector(found, "xyz", here, (1.0, 0.0, 0.0))
+    size = float(np.linalg.norm(axis))
+    if size < 1e-6:
+        raise Error(f"{here} has axis {axis.tolist()}, which has no direction")
+    return axis / size
+
+
+def _inertia(link: Element, here: str) -> Inertia:
+    inertial = link.find("inertial")
+    if inertial is None:
+        return Inertia.zero()
+    pose = _pose(inertial.find("origin"), here)
+    entries = inertial.find("inertia")
+    xx, xy, xz, yy, yz, zz = (_float(entries, k, here, 0.0) for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    mass = _float(inertial.find("mass"), "value", here, 0.0)
+    return Inertia(mass, np.zeros(3), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).seen_from(pose)
+
+
+def _pose(element: Element | None, here: str) -> Pose:
+    zero = (0.0, 0.0, 0.0)
+    return Pose.of(_vector(element, "xyz", here, zero), _vector(element, "rpy", here, zero))
+
+
+def _name(element: Element, what: str, where: str) -> str:
+    name = element.get("name")
+    if not name:
+        raise Error(f"{where}: {what} has no name")
+    return name
+
+
+def _vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:
+    text = None if element is None else element.get(key)
+    if text is None:
+        return np.array(default)
+    parts = text.split()
+    if len(parts) != 3:
+        raise Error(f"{here}: {key} must be three numbers, got {text[:60]!r}")
+    return np.array([_number(part, key, here) for part in parts])
+
+
+def _float(element: Element | None, key: str, here: str, default: float) -> float:
+    text = None if element is None else element.get(key)
+    return default if text is None else _number(text, key, here)
+
+
+def _number(text: str, key: str, here: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise Error(f"{here}: {key} must be a number, got {text[:60]!r}") from None
+    if not np.isfinite(value):
+        raise Error(f"{here}: {key} must be finite, got {text[:60]!r}")
+    return value
+
+
+def _not_negative(value: float, key: str, here: str) -> float:
+    if value < 0:
+        raise Error(f"{here}: {key} must not be negative, got {value}")
+    return value

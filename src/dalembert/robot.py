@@ -1,0 +1,41 @@
+"""The robot that users hold: a model with every quantity bound to it, one line each."""
+
+from dalembert.model import check, dh, edit, files, screws
+from dalembert.model.model import Model
+from dalembert.quantities import dynamics, quantity
+
+
+class Robot(Model):
+    """A robot arm or any tree of links. Frozen: every change returns a new one.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("puma560")
+    >>> tau = arm.inverse_dynamics(q=[0.0] * 6, qd=[0.0] * 6, qdd=[0.0] * 6)
+    """
+
+    # making and keeping
+    from_dh = classmethod(dh.from_dh)
+    from_screws = classmethod(screws.from_screws)
+    save = files.save
+
+    # looking
+    summary = check.summary
+    check = check.check
+
+    # changing: each returns a new robot
+    with_gravity = edit.with_gravity
+    with_base = edit.with_base
+    with_payload = edit.with_payload
+    with_friction = edit.with_friction
+    with_armature = edit.with_armature
+    without_friction = edit.without_friction
+    without_armature = edit.without_armature
+    snapped = edit.snapped
+    lock = edit.lock
+
+    # programs
+    program = quantity.program
+    operation_count = quantity.operation_count
+
+    # dynamics
+    inverse_dynamics = dynamics.inverse_dynamics

@@ -1,0 +1,168 @@
+"""Rigid-body algebra on (..., k) arrays of any scalar: floats, traced expressions, residues modulo a prime.
+
+Six-vectors have the angular part first: a twist is (omega, v), a wrench is (moment, force). A `Transform` is the pose of one
+frame in another: x_outer = R x_inner + p. Nothing here knows a robot.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Arrays hold floats, or objects that behave like numbers; the dtype is the parameter that formulations are generic in.
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Transform(NamedTuple):
+    """Pose of a frame: rotation (..., 3, 3) and origin (..., 3)."""
+
+    rotation: Any
+    translation: Any
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, int | float | complex)
+
+
+_cos = np.frompyfunc(lambda x: np.cos(x) if _plain(x) else x.cos(), 1, 1)
+_sin = np.frompyfunc(lambda x: np.sin(x) if _plain(x) else x.sin(), 1, 1)
+_sqrt = np.frompyfunc(lambda x: np.sqrt(x) if _plain(x) else x.sqrt(), 1, 1)
+_sign = np.frompyfunc(lambda x: np.sign(x) if _plain(x) else x.sign(), 1, 1)
+
+
+def _is_object(x: Any) -> bool:
+    return np.asarray(x).dtype == object
+
+
+def cos_sin(angle: Any) -> tuple[Any, Any]:
+    """Cosine and sine of an angle of any scalar type.
+
+    >>> cos_sin(0.0)
+    (np.float64(1.0), np.float64(0.0))
+    """
+    return (_cos(angle), _sin(angle)) if _is_object(angle) else (np.cos(angle), np.sin(angle))
+
+
+def sqrt(x: Any) -> Any:
+    """Square root for any scalar type."""
+    return _sqrt(x) if _is_object(x) else np.sqrt(x)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 for any scalar type."""
+    return _sign(x) if _is_object(x) else np.sign(x)
+
+
+def zeros(shape: int | tuple[int, ...]) -> Array:
+    """Zeros that suit every scalar: whole numbers keep fractions and residues exact, and turn into floats beside floats."""
+    return np.zeros(shape, dtype=int)
+
+
+def stack(parts: Any) -> Array:
+    """Scalars or batches of them, side by side along a new last axis."""
+    return np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def join(*parts: Any) -> Array:
+    """Vectors end to end along the last axis, their batches broadcast: join(omega, v) is a twist."""
+    batch = np.broadcast_shapes(*(np.shape(p)[:-1] for p in parts))
+    return np.concatenate([np.broadcast_to(p, (*batch, np.shape(p)[-1])) for p in parts], axis=-1)
+
+
+def cross(a: Any, b: Any) -> Array:
+    """a x b, component by component.
+
+    >>> cross(np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    array([0., 0., 1.])
+    """
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    return stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
+def skew(a: Any) -> Array:
+    """The matrix [a] with [a] b = a x b."""
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    o = zeros(np.shape(x))
+    return np.stack([stack([o, -z, y]), stack([z, o, -x]), stack([-y, x, o])], axis=-2)
+
+
+def rotate(R: Any, v: Any) -> Array:
+    """R v: components in the outer frame from components in the inner one."""
+    return np.matvec(R, v)
+
+
+def rotate_back(R: Any, v: Any) -> Array:
+    """R^T v: components in the inner frame from components in the outer one."""
+    return np.matvec(np.swapaxes(R, -1, -2), v)
+
+
+def turn_z(c: Any, s: Any, v: Any) -> Array:
+    """Rz v for the rotation by an angle with cosine c and sine s."""
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    return stack([c * x - s * y, s * x + c * y, z])
+
+
+def along_z(x: Any) -> Array:
+    """The vector (0, 0, x)."""
+    o = zeros(np.shape(x))
+    return stack([o, o, x])
+
+
+def compose(outer: Transform, inner: Transform) -> Transform:
+    """The pose of the inner frame in the outermost one: outer then inner."""
+    return Transform(outer.rotation @ inner.rotation, rotate(outer.rotation, inner.translation) + outer.translation)
+
+
+def exp_z(rho: Any, sigma: Any, q: Any) -> Transform:
+    """The motion of a joint along z: rotation by rho q, translation by sigma q.
+
+    Revolute (1, 0), prismatic (0, 1), helical (1, pitch).
+    """
+    c, s = cos_sin(rho * q)
+    o = zeros(np.shape(c))
+    return Transform(np.stack([stack([c, -s, o]), stack([s, c, o]), stack([o, o, o + 1])], axis=-2), along_z(sigma * q))
+
+
+def split(V: Any) -> tuple[Array, Array]:
+    """The angular and the linear half of a six-vector."""
+    return V[..., :3], V[..., 3:]
+
+
+def Ad(T: Transform, V: Any) -> Array:
+    """Twist in the outer frame from the inner one: (R w, R v + p x R w)."""
+    w, v = split(V)
+    w = rotate(T.rotation, w)
+    return join(w, rotate(T.rotation, v) + cross(T.translation, w))
+
+
+def Ad_inverse(T: Transform, V: Any) -> Array:
+    """Twist in the inner frame from the outer one: (R^T w, R^T (v - p x w))."""
+    w, v = split(V)
+    return join(rotate_back(T.rotation, w), rotate_back(T.rotation, v - cross(T.translation, w)))
+
+
+def Ad_inverse_dual(T: Transform, F: Any) -> Array:
+    """Wrench in the outer frame from the inner one, Ad*_{T^-1} F: (R m + p x R f, R f)."""
+    m, f = split(F)
+    f = rotate(T.rotation, f)
+    return join(rotate(T.rotation, m) + cross(T.translation, f), f)
+
+
+def ad(V: Any, W: Any) -> Array:
+    """Lie bracket of two twists, [V, W]."""
+    (w, v), (a, b) = split(V), split(W)
+    return join(cross(w, a), cross(w, b) + cross(v, a))
+
+
+def ad_dual(V: Any, F: Any) -> Array:
+    """Transpose of ad_V applied to a wrench: ad*_V F."""
+    (w, v), (m, f) = split(V), split(F)
+    return join(-(cross(w, m) + cross(v, f)), -cross(w, f))
+
+
+def spatial_inertia(mass: Any, com: Any, inertia: Any) -> Array:
+    """The 6x6 inertia about the frame's origin, from mass, centre of mass and the tensor about it: Park-Bobrow-Ploen (21)."""
+    r = skew(com)
+    mr = np.asarray(mass)[..., None, None] * r
+    m1 = np.asarray(mass)[..., None, None] * np.eye(3, dtype=int)
+    return np.concatenate([np.concatenate([inertia - mr @ r, mr], axis=-1), np.concatenate([-mr, m1], axis=-1)], axis=-2)

@@ -1,0 +1,52 @@
+"""A first look at a robot: what it is, the torques that hold and move it, and what each formulation costs."""
+
+import numpy as np
+
+from dalembert.formulations import methods
+from dalembert.robot import Robot
+
+
+def brief(robot: Robot) -> str:
+    """The study as text."""
+    parts = [str(robot.summary())]
+    if robot.n:
+        parts += [_torques(robot), _counts(robot)]
+    return "\n\n".join(parts)
+
+
+def _torques(robot: Robot) -> str:
+    q, still = robot.neutral(), np.zeros(robot.n)
+    fast = np.ones(robot.n)
+    rows = [["joint", "unit", "hold still", "accelerate by 1", "move at 1"]]
+    hold = robot.inverse_dynamics(q, still, still)
+    start = robot.inverse_dynamics(q, still, fast)
+    move = robot.inverse_dynamics(q, fast, still)
+    for i, link in enumerate(robot.links):
+        unit = "N" if link.joint.kind == "prismatic" else "N m"
+        rows.append([link.joint.name, unit, *(f"{tau[i]:.4f}" for tau in (hold, start, move))])
+    shown = ", ".join(f"{x:g}" for x in q)
+    return f"joint forces at q = ({shown}), all joints alike (rad, m, s)\n" + _table(rows)
+
+
+def _counts(robot: Robot) -> str:
+    rows = [["inverse dynamics by", "mul", "add", "sincos", "general mul", "general add", "largest difference"]]
+    rng = np.random.default_rng(0)
+    q, qd, qdd = robot.random_configuration(rng, 100), *rng.uniform(-1, 1, (2, 100, robot.n))
+    expected = robot.inverse_dynamics(q, qd, qdd)
+    for method in methods("inverse_dynamics"):
+        own, general = (robot.operation_count("inverse_dynamics", method, customized=c) for c in (True, False))
+        difference = np.abs(robot.inverse_dynamics(q, qd, qdd, method=method) - expected).max()
+        counts = (own.mul, own.add, own.sincos, general.mul, general.add)
+        rows.append([method, *map(str, counts), f"{difference:.1e}" if difference else "-"])
+    note = "operations of one evaluation: customized to this robot, and as the source is written (general)"
+    return f"{note}\n" + _table(rows)
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+
+    def line(row: list[str]) -> str:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        return "  " + "  ".join(cells)
+
+    return "\n".join(map(line, rows))

@@ -1,0 +1,122 @@
+"""Derivatives of programs, as programs."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from dalembert.errors import Error, unknown
+from dalembert.trace.expr import Tape
+from dalembert.trace.program import Program, Variable, apply, assemble, evaluate
+
+
+def differentiate(
+    program: Program,
+    wrt: Sequence[str] | None = None,
+    *,
+    mode: Literal["auto", "forward", "reverse"] = "auto",
+    keep: bool = False,
+) -> Program:
+    """The Jacobians of all outputs with respect to the named inputs (default: all), as a new program.
+
+    Its outputs are called d<output>_d<input> and have the shape output.shape + input.shape; with `keep` the original outputs
+    come first. Forward mode carries one tangent per input scalar, reverse mode one adjoint sweep per output scalar; "auto" takes
+    the one with fewer sweeps. The derivative of `sign` is 0.
+
+    >>> from dalembert.trace import trace
+    >>> p = trace(lambda x: x[0] * x[1], {"x": (2,)}, outputs=("y",))
+    >>> print(differentiate(p))
+    program: x(2) -> dy_dx(2)
+    v0 = x[0]
+    v1 = x[1]
+    dy_dx[0] = v1
+    dy_dx[1] = v0
+    """
+    names = [v.name for v in program.inputs]
+    for name in wrt or ():
+        if name not in names:
+            raise unknown("input of the program:", name, names)
+    chosen = [k for k, v in enumerate(program.inputs) if wrt is None or v.name in wrt]
+    tape = Tape()
+    symbols = [[tape.node("input", k, j) for j in range(v.size)] for k, v in enumerate(program.inputs)]
+    values = evaluate(program, symbols)
+    columns = [(k, j) for k in chosen for j in range(program.inputs[k].size)]
+    if mode not in ("auto", "forward", "reverse"):
+        raise Error(f'mode must be "auto", "forward" or "reverse", got {mode!r}')
+    reverse = mode == "reverse" or (mode == "auto" and len(program.results) <= len(columns))
+    jacobian = (_reverse if reverse else _forward)(program, values, columns)  # jacobian[result][column]
+    outputs: list[Variable] = list(program.outputs) if keep else []
+    results: list[Any] = [values[i] for i in program.results] if keep else []
+    start = 0
+    for output in program.outputs:
+        rows = jacobian[start : start + output.size]
+        start += output.size
+        first = 0
+        for k in chosen:
+            v = program.inputs[k]
+            outputs.append(Variable(f"d{output.name}_d{v.name}", output.shape + v.shape))
+            results += [x for row in rows for x in row[first : first + v.size]]
+            first += v.size
+    return assemble(program.inputs, tuple(outputs), tape.nodes, [tape.lift(x).index for x in results])
+
+
+def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
+    """Partial derivatives of an operation with respect to its operands."""
+    match op:
+        case "add":
+            return 1, 1
+        case "sub":
+            return 1, -1
+        case "mul":
+            return b, a
+        case "div":
+            return 1 / b, -value / b
+        case "neg":
+            return (-1,)
+        case "sqrt":
+            return (1 / (2 * value),)
+        case "sin":
+            return (apply("cos", a),)
+        case "cos":
+            return (-apply("sin", a),)
+        case _:  # sign
+            return (0,)
+
+
+def _all_partials(program: Program, values: list[Any]) -> list[tuple[tuple[int, Any], ...]]:
+    """For every node, its operands with the partial derivatives."""
+    found: list[tuple[tuple[int, Any], ...]] = []
+    for i, (op, *rest) in enumerate(program.nodes):
+        if op in ("input", "const"):
+            found.append(())
+            continue
+        a, b = values[rest[0]], values[rest[-1]]
+        found.append(tuple(zip(rest, _partials(op, a, b, values[i]), strict=True)))
+    return found
+
+
+def _forward(program: Program, values: list[Any], columns: list[tuple[int, int]]) -> list[list[Any]]:
+    partials = _all_partials(program, values)
+    tangents: list[dict[int, Any]] = []  # column -> derivative, zeros left out
+    index = {key: c for c, key in enumerate(columns)}
+    for node, parts in zip(program.nodes, partials, strict=True):
+        tangent: dict[int, Any] = {}
+        if node[0] == "input" and (node[1], node[2]) in index:
+            tangent[index[node[1], node[2]]] = 1
+        for operand, partial in parts:
+            for column, x in tangents[operand].items():
+                tangent[column] = tangent.get(column, 0) + partial * x
+        tangents.append(tangent)
+    return [[tangents[i].get(c, 0) for c in range(len(columns))] for i in program.results]
+
+
+def _reverse(program: Program, values: list[Any], columns: list[tuple[int, int]]) -> list[list[Any]]:
+    partials = _all_partials(program, values)
+    leaf = {(node[1], node[2]): i for i, node in enumerate(program.nodes) if node[0] == "input"}
+    rows: list[list[Any]] = []
+    for result in program.results:
+        adjoint: dict[int, Any] = {result: 1}
+        for i in range(result, -1, -1):
+            if i in adjoint:
+                for operand, partial in partials[i]:
+                    adjoint[operand] = adjoint.get(operand, 0) + adjoint[i] * partial
+        rows.append([adjoint.get(leaf.get(key, -1), 0) for key in columns])
+    return rows

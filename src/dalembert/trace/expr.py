@@ -1,0 +1,236 @@
+"""Traced scalars. Arithmetic on an `Expr` appends nodes to its `Tape`; one rule table removes zeros, ones and signs.
+
+A node is a tuple (op, operand, ...): ("input", variable, position), ("const", number), or an operation on earlier nodes given by
+their index. Nodes stay in the order of creation, which is a topological order.
+
+`folding` applies the rules below; `sharing` gives equal expressions one node. With both off the tape holds what the source wrote.
+Folding 0 * x to 0 means that NaN and infinity in x do not reach results that do not depend on x.
+"""
+
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+Node = tuple[Any, ...]
+UNARY = ("neg", "sqrt", "sin", "cos", "sign")
+BINARY = ("add", "sub", "mul", "div")
+
+
+class Tape:
+    """The nodes recorded so far."""
+
+    def __init__(self, folding: bool = True, sharing: bool = True) -> None:
+        self.nodes: list[Node] = []
+        self.folding, self.sharing = folding, sharing
+        self._index: dict[Any, int] = {}
+
+    def node(self, op: str, *operands: Any) -> "Expr":
+        """A new node, or the one that exists already."""
+        if not self.sharing and op not in ("input", "const"):
+            self.nodes.append((op, *operands))
+            return Expr(self, len(self.nodes) - 1)
+        key: Any = (op, *operands)
+        if op in ("add", "mul") and operands[0] > operands[1]:
+            key = (op, operands[1], operands[0])
+        found = self._index.get(key)
+        if found is None:
+            found = self._index[key] = len(self.nodes)
+            self.nodes.append((op, *operands))
+        return Expr(self, found)
+
+    def find(self, *key: Any) -> "Expr | None":
+        """The node of an operation, if it was recorded."""
+        found = self._index.get(key)
+        return None if found is None else Expr(self, found)
+
+    def lift(self, x: Any) -> "Expr":
+        """A number as a node."""
+        return x if isinstance(x, Expr) else self.node("const", x.item() if isinstance(x, np.generic) else x)
+
+    def raw(self, op: str, *operands: Any) -> "Expr":
+        """An operation as it stands, no rule applied."""
+        return self.node(op, *(self.lift(x).index for x in operands))
+
+
+def _is_number(x: Any) -> bool:
+    return not isinstance(x, Expr)
+
+
+class Expr:
+    """A traced scalar: behaves like a number, has no value."""
+
+    __slots__ = ("index", "tape")
+    __array_priority__ = 1000
+
+    def __init__(self, tape: Tape, index: int) -> None:
+        self.tape, self.index = tape, index
+
+    @property
+    def _node(self) -> Node:
+        return self.tape.nodes[self.index]
+
+    def __add__(self, other: Any) -> Any:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary("div", other, self)
+
+    def __pow__(self, power: Any) -> Any:
+        if not isinstance(power, int) or not 0 <= power <= 16:
+            raise TypeError(f"traced scalars have whole powers from 0 to 16, got {power!r}")
+        result: Any = 1
+        for _ in range(power):
+            result = self * result
+        return result
+
+    def __neg__(self) -> Any:
+        return _negated(self)
+
+    def __pos__(self) -> "Expr":
+        return self
+
+    def sqrt(self) -> "Expr":
+        """Square root."""
+        return self.tape.raw("sqrt", self)
+
+    def sin(self) -> Any:
+        """Sine; of a negated angle, the negated sine."""
+        if self.tape.folding and self._node[0] == "neg":
+            return -Expr(self.tape, self._node[1]).sin()
+        return self.tape.raw("sin", self)
+
+    def cos(self) -> Any:
+        """Cosine; of a negated angle, the same cosine."""
+        if self.tape.folding and self._node[0] == "neg":
+            return Expr(self.tape, self._node[1]).cos()
+        return self.tape.raw("cos", self)
+
+    def sign(self) -> "Expr":
+        """-1, 0 or 1."""
+        return self.tape.raw("sign", self)
+
+    def conjugate(self) -> "Expr":
+        """The same: traced scalars stand for real numbers (complex ones may be replayed through them)."""
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("a traced scalar has no value: a formulation must not branch on numbers")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expr) and other.tape is self.tape and other.index == self.index
+
+    def __hash__(self) -> int:
+        return hash((id(self.tape), self.index))
+
+    def __repr__(self) -> str:
+        return f"<Expr {self.index}: {self._node[0]}>"
+
+
+# --- the rules ----------------------------------------------------------------------------------------------------------
+
+
+def _binary(op: str, a: Any, b: Any) -> Any:
+    if not isinstance(a, Expr | Number) or not isinstance(b, Expr | Number):
+        return NotImplemented  # arrays: numpy loops over them itself
+    tape: Tape = next(x.tape for x in (a, b) if isinstance(x, Expr))
+    if any(isinstance(x, Expr) and x.tape is not tape for x in (a, b)):
+        raise TypeError("two traced scalars of different recordings cannot be combined")
+    return _RULES[op](tape, a, b) if tape.folding else tape.raw(op, a, b)
+
+
+def _inside(x: Any) -> Any:
+    """y where x is the node -y, else None."""
+    return Expr(x.tape, x._node[1]) if isinstance(x, Expr) and x._node[0] == "neg" else None
+
+
+def _negated(x: Any) -> Any:
+    if _is_number(x):
+        return -x
+    if not x.tape.folding:
+        return x.tape.raw("neg", x)
+    inner = _inside(x)
+    if inner is not None:
+        return inner
+    if x._node[0] == "sub" and (other := x.tape.find("sub", x._node[2], x._node[1])) is not None:
+        return other
+    return x.tape.raw("neg", x)
+
+
+def _add(tape: Tape, a: Any, b: Any) -> Any:
+    if _is_number(a) and a == 0:
+        return b
+    if _is_number(b) and b == 0:
+        return a
+    if (y := _inside(b)) is not None:
+        return _sub(tape, a, y)
+    if (y := _inside(a)) is not None:
+        return _sub(tape, b, y)
+    return tape.raw("add", a, b)
+
+
+def _sub(tape: Tape, a: Any, b: Any) -> Any:
+    if _is_number(b) and b == 0:
+        return a
+    if _is_number(a) and a == 0:
+        return _negated(b)
+    if (y := _inside(b)) is not None:
+        return _add(tape, a, y)
+    if (y := _inside(a)) is not None:
+        return _negated(_add(tape, y, b))
+    a, b = tape.lift(a), tape.lift(b)
+    if a.index == b.index:
+        return 0
+    other = tape.find("sub", b.index, a.index)
+    return tape.raw("sub", a, b) if other is None else _negated(other)
+
+
+def _unsigned(x: Any) -> tuple[Any, bool]:
+    """x without its sign, and whether it had one."""
+    if _is_number(x):
+        return (-x, True) if not isinstance(x, complex) and x < 0 else (x, False)
+    inner = _inside(x)
+    return (x, False) if inner is None else (inner, True)
+
+
+def _mul(tape: Tape, a: Any, b: Any) -> Any:
+    (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)
+    for x, y in ((a, b), (b, a)):
+        if _is_number(x) and x == 0:
+            return 0
+        if _is_number(x) and x == 1:
+            return _negated(y) if minus_a != minus_b else y
+    product = tape.raw("mul", a, b)
+    return _negated(product) if minus_a != minus_b else product
+
+
+def _div(tape: Tape, a: Any, b: Any) -> Any:
+    if _is_number(b) and b == 0:
+        raise ZeroDivisionError("division by a structural zero while recording")
+    if _is_number(a) and a == 0:
+        return 0
+    (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)
+    quotient = a if _is_number(b) and b == 1 else 1 if not _is_number(a) and a == b else tape.raw("div", a, b)
+    return _negated(quotient) if minus_a != minus_b else quotient
+
+
+_RULES: dict[str, Callable[[Tape, Any, Any], Any]] = {"add": _add, "sub": _sub, "mul": _mul, "div": _div}

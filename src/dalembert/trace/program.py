@@ -1,0 +1,186 @@
+"""Programs: inputs, outputs and nodes in order, and the recording that makes them from a plain function."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.trace.expr import BINARY, Expr, Node, Tape
+
+RESERVED = ("sin", "cos", "sqrt", "sign")
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+class Variable(NamedTuple):
+    """A named array of scalars: an input or an output."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many scalars it holds."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Program:
+    """Straight-line code: every node computes one scalar from earlier ones.
+
+    A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); or an operation ("add", i, j), ("sin", i), ... on
+    earlier nodes. `results` are the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
+
+    >>> from dalembert.trace import trace
+    >>> print(trace(lambda x: x[:1] * x[1:] + 0 * x[:1], {"x": (2,)}, outputs=("y",)))
+    program: x(2) -> y(1)
+    v0 = x[0]
+    v1 = x[1]
+    v2 = v0 * v1
+    y[0] = v2
+    """
+
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+    nodes: tuple[Node, ...]
+    results: tuple[int, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the content, the same in every process."""
+        return hashlib.sha256(repr((self.inputs, self.outputs, self.nodes, self.results)).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def signature(self) -> str:
+        """How its arrays look: x(2), y() -> z(2)."""
+        sides = (", ".join(f"{v.name}({','.join(map(str, v.shape))})" for v in s) for s in (self.inputs, self.outputs))
+        return " -> ".join(sides)
+
+    def output_nodes(self) -> list[tuple[Variable, tuple[int, ...]]]:
+        """Each output with the nodes of its scalars."""
+        ends = np.cumsum([0, *(v.size for v in self.outputs)])
+        return [(v, self.results[a:b]) for v, a, b in zip(self.outputs, ends, ends[1:], strict=False)]
+
+    def __repr__(self) -> str:
+        return f"<Program {self.signature}: {len(self.nodes)} nodes>"
+
+    def __str__(self) -> str:
+        lines = [f"program: {self.signature}"]
+        for i, (op, *operands) in enumerate(self.nodes):
+            if op == "input":
+                right = f"{self.inputs[operands[0]].name}[{_position(self.inputs[operands[0]], operands[1])}]"
+            elif op == "const":
+                right = repr(operands[0])
+            elif op in BINARY:
+                right = f"v{operands[0]} {SYMBOLS[op]} v{operands[1]}"
+            else:
+                right = f"-v{operands[0]}" if op == "neg" else f"{op}(v{operands[0]})"
+            lines.append(f"v{i} = {right}")
+        for variable, nodes in self.output_nodes():
+            lines += [f"{variable.name}[{_position(variable, j)}] = v{node}" for j, node in enumerate(nodes)]
+        return "\n".join(lines)
+
+
+def _position(variable: Variable, j: int) -> str:
+    return ",".join(map(str, np.unravel_index(j, variable.shape))) if variable.shape else ""
+
+
+def trace(
+    function: Callable[..., Any],
+    inputs: Mapping[str, Sequence[int]],
+    *,
+    outputs: Sequence[str] = ("result",),
+    folding: bool = True,
+    sharing: bool = True,
+) -> Program:
+    """Record what a function of arrays computes.
+
+    `inputs` gives each argument's name and shape; the function is called with object arrays of traced scalars, in that order,
+    and returns one array per name in `outputs`. `folding` removes zeros, ones and signs; `sharing` merges equal expressions.
+
+    >>> program = trace(lambda a, b: a @ b, {"a": (3,), "b": (3,)})
+    >>> program
+    <Program a(3), b(3) -> result(): 11 nodes>
+    """
+    for name in inputs:
+        if not name.isidentifier() or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
+            raise Error(f"input name {name!r} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
+    tape = Tape(folding, sharing)
+    variables = tuple(Variable(name, tuple(shape)) for name, shape in inputs.items())
+    arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
+    returned = function(*arguments)
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    if len(parts) != len(outputs):
+        raise Error(f"the traced function returned {len(parts)} arrays for {len(outputs)} output names {tuple(outputs)}")
+    arrays = [np.asarray(part, dtype=object) for part in parts]
+    results = [tape.lift(x).index for array in arrays for x in array.ravel()]
+    named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
+    return assemble(variables, named, tape.nodes, results)
+
+
+def _symbols(tape: Tape, k: int, variable: Variable) -> Any:
+    array = np.empty(variable.size, dtype=object)
+    for j in range(variable.size):
+        array[j] = tape.node("input", k, j)
+    return array.reshape(variable.shape)
+
+
+def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes: Sequence[Node], results: Sequence[int]) -> Program:
+    """A program of the nodes that the results need, numbered anew."""
+    needed = bytearray(len(nodes))
+    for i in results:
+        needed[i] = 1
+    for i in range(len(nodes) - 1, -1, -1):
+        if needed[i]:
+            for operand in operands(nodes[i]):
+                needed[operand] = 1
+    number: dict[int, int] = {}
+    kept: list[Node] = []
+    for i, node in enumerate(nodes):
+        if needed[i]:
+            number[i] = len(kept)
+            kept.append(node if node[0] in ("input", "const") else (node[0], *(number[j] for j in node[1:])))
+    return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
+
+
+def operands(node: Node) -> tuple[int, ...]:
+    """The earlier nodes that a node uses."""
+    return () if node[0] in ("input", "const") else node[1:]
+
+
+def evaluate(program: Program, inputs: Sequence[Sequence[Any]]) -> list[Any]:
+    """Every node's value, with numbers or traced scalars for the inputs."""
+    values: list[Any] = []
+    for op, *rest in program.nodes:
+        values.append(
+            inputs[rest[0]][rest[1]] if op == "input" else rest[0] if op == "const" else apply(op, *(values[i] for i in rest))
+        )
+    return values
+
+
+def apply(op: str, a: Any, b: Any = None) -> Any:
+    """One operation on numbers or traced scalars."""
+    if op == "add":
+        return a + b
+    if op == "sub":
+        return a - b
+    if op == "mul":
+        return a * b
+    if op == "div":
+        return a / b
+    if op == "neg":
+        return -a
+    return getattr(a, op)() if isinstance(a, Expr) else getattr(np, op)(a)

@@ -1,0 +1,63 @@
+"""Robots that many tests use, and where to find helpers."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tools"))
+
+REFERENCE = {r["name"]: r for r in json.loads((HERE / "data/reference.json").read_text())["robots"]}
+
+# serial and branching structures with all three kinds of joints
+STRUCTURES = [
+    ("R", None),
+    ("P", None),
+    ("H", None),
+    ("RRR", None),
+    ("RPRRP", None),
+    ("HPRH", None),
+    ("RRRRRRR", None),
+    ("RPHR", (-1, -1, 0, 0)),
+    ("RRPHRP", (-1, 0, 0, 2, 2, 1)),
+    ("PRRHRRP", (-1, 0, 1, 0, 3, -1, 5)),
+]
+
+
+def reference_robot(name):
+    ref = REFERENCE[name]
+    rows = [
+        da.DHRow(
+            alpha=x["dh_alpha"],
+            a=x["dh_a"],
+            d=x["dh_d"],
+            theta=x["dh_theta"],
+            joint=x["type"],
+            inertia=da.Inertia(x["mass"], x["com_in_dh_frame"], x["inertia_about_com_dh_axes"]),
+        )
+        for x in ref["links"]
+    ]
+    return da.Robot.from_dh(rows, convention="standard", name=name, gravity=ref["gravity_vector"])
+
+
+def close(actual, expected, tolerance):
+    """Equal up to a tolerance relative to the largest entry of what is expected."""
+    expected = np.asarray(expected)
+    scale = max(1.0, float(np.abs(expected).max())) if expected.size else 1.0
+    error = float(np.abs(np.asarray(actual) - expected).max()) / scale if expected.size else 0.0
+    assert error <= tolerance, f"differs by {error:.2e}, allowed {tolerance:.0e}"
+
+
+@pytest.fixture(params=da.methods("inverse_dynamics"))
+def method(request):
+    return request.param
+
+
+@pytest.fixture(params=da.robot_names())
+def zoo_robot(request):
+    return da.robot(request.param)

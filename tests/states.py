@@ -1,0 +1,20 @@
+"""States given by formulas, so that stored results need no stored inputs."""
+
+import numpy as np
+
+
+def joint_states(n, s):
+    """q, qd, qdd of state s, by position in the sorted joint names."""
+    k = np.arange(n)
+    return 1.2 * np.sin(1.0 + 2.3 * k + 0.7 * s), np.cos(0.4 + 1.7 * k + 1.1 * s), 1.5 * np.sin(0.2 + 0.9 * k - 1.3 * s)
+
+
+def link_wrenches(n):
+    """A wrench (moment, force) on every link, in its own axes at its origin."""
+    k = np.arange(6 * n).reshape(n, 6)
+    return np.sin(0.3 + 1.9 * k)
+
+
+def base_motion():
+    """Twist and acceleration of the base, angular part first, in the base frame."""
+    return np.array([0.3, -0.2, 0.5, 0.4, 0.1, -0.6]), np.array([-0.7, 0.2, 0.1, 0.9, -0.3, 0.8])

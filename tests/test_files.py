@@ -1,0 +1,276 @@
+"""URDF and TOML: what is read, what is refused, and that no bytes crash the reader."""
+
+import random
+import string
+import warnings
+
+import numpy as np
+import pytest
+from conftest import close
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dalembert as da
+
+URDF = """<?xml version="1.0"?>
+<robot name="tester">
+  <link name="world"/>
+  <link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/><mass value="1.5"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0.01" ixz="0.02" iyz="-0.01"/></inertial></link>
+  <link name="slide"><inertial><mass value="0.5"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tool"><inertial><mass value="0.25"/></inertial><visual><geometry><mesh filename="missing.stl"/></geometry></visual></link>
+  <link name="wheel"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="mount" type="fixed"><parent link="world"/><child link="base"/><origin xyz="0 0 1"/></joint>
+  <joint name="spin" type="continuous"><parent link="base"/><child link="wheel"/><axis xyz="0 -1 0"/><limit effort="3" velocity="4"/></joint>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0.1 0 0" rpy="0 1.5707963267948966 0"/>
+    <axis xyz="1 1 0"/><limit lower="-1" upper="2" effort="10" velocity="5"/><dynamics damping="0.3" friction="0.7"/></joint>
+  <joint name="push" type="prismatic"><parent link="arm"/><child link="slide"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="0.5" effort="10" velocity="5"/><mimic joint="turn" multiplier="2"/></joint>
+  <joint name="grip" type="fixed"><parent link="slide"/><child link="tool"/><origin xyz="0 0 0.3" rpy="0 0 0.4"/></joint>
+  <transmission name="t"><joint name="turn"><hardwareInterface>x</hardwareInterface></joint></transmission>
+</robot>
+"""
+
+
+def load(tmp_path, text, suffix=".urdf", quiet=True):
+    path = tmp_path / f"robot{suffix}"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "error", da.DataWarning)
+        return da.load(path)
+
+
+def test_urdf(tmp_path):
+    robot = load(tmp_path, URDF)
+    assert robot.name == "tester"
+    assert robot.joint_names == ("spin", "turn", "push")  # depth first, in the order of the file
+    assert robot.link_names == ("wheel", "arm", "slide")
+    assert robot.structure == "RRP"
+    assert robot.parents == (-1, -1, 1)
+    assert set(robot.frame_names) == {"base", "tool"}
+    assert robot.total_mass == pytest.approx(5.25)
+    spin, turn, push = (link.joint for link in robot.links)
+    assert (spin.lower, spin.upper) == (-np.inf, np.inf)
+    assert (spin.effort_limit, spin.velocity_limit) == (3, 4)
+    assert (turn.lower, turn.upper, turn.damping, turn.coulomb) == (-1, 2, 0.3, 0.7)
+    assert push.mimic == da.Mimic("turn", 2.0, 0.0)
+    assert robot.links[2].inertia.mass == 0.75
+    close(robot.links[2].inertia.com, [0, 0, 0.1], 1e-15)
+    close(robot.locate("tool")[1].translation, [0, 0, 0.3], 1e-15)
+
+
+def test_the_axis_of_a_joint_is_kept(tmp_path):
+    """Turning about (1, 1, 0) in the joint's frame, which stands at the origin."""
+    robot = load(tmp_path, URDF)
+    link = robot.links[1]
+    at = lambda q: link.pose(q)  # noqa: E731
+    close(at(0.0).translation, [0.1, 0.0, 1.0], 1e-15)  # the base is mounted 1 m up
+    axis = at(0.0).rotation @ np.array([1, 1, 0]) / np.sqrt(2)
+    close(at(0.7).rotation @ np.array([1, 1, 0]) / np.sqrt(2), axis, 1e-15)
+    close(np.trace(at(0.7).rotation @ at(0.0).rotation.T), 1 + 2 * np.cos(0.7), 1e-15)
+
+
+def test_mimic_joints_are_told_everywhere(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(URDF)
+    with pytest.warns(da.DataWarning, match="'push' should follow 2 \\* turn"):
+        robot = da.load(path)
+    assert "push -> turn" in robot.summary()
+    assert [f.link for f in robot.check().about("mimic")] == ["slide"]
+
+
+def test_impossible_inertia_is_taken_with_a_warning(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(URDF.replace('ixx="0.1" iyy="0.2"', 'ixx="9" iyy="0.2"').replace('<mimic joint="turn" multiplier="2"/>', ""))
+    with pytest.warns(da.DataWarning, match="robot.urdf: arm: impossible inertia"):
+        robot = da.load(path)
+    assert robot.check().about("inertia")
+
+
+def test_no_moving_joint(tmp_path):
+    robot = load(tmp_path, '<robot name="stone"><link name="a"/><link name="b"><inertial><mass value="3"/></inertial></link>'
+                 '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>')  # fmt: skip
+    assert robot.n == 0
+    assert robot.total_mass == 3
+    assert robot.frame_names == ("b",)
+    assert robot.inverse_dynamics([], [], []).shape == (0,)
+    assert "stone" in robot.summary()
+
+
+@pytest.mark.parametrize(("joints", "parents"), [("RPH", None), ("RRPHRP", (-1, 0, 0, 2, 2, 1)), ("", None)])
+def test_toml_round_trip(tmp_path, joints, parents):
+    robot = da.random_robot(1, joints, parents).with_friction(0.1, 0.2).with_armature(0.3)
+    awkward = '"quotes" \\ and \n newline, tab\t and ünïcode \x7f'
+    robot = da.Robot(awkward, robot.links, robot.gravity, robot.base, frames=(da.Frame(awkward, "base"),), source=awkward)
+    robot.save(tmp_path / "r.toml")
+    assert da.load(tmp_path / "r.toml") == robot
+
+
+def test_zoo_round_trip(tmp_path, zoo_robot):
+    zoo_robot.save(tmp_path / "r.toml")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DataWarning)
+        assert da.load(tmp_path / "r.toml") == zoo_robot
+
+
+BOMB = '<!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><robot name="&b;"><link name="l"/></robot>'
+EXTERNAL = '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot name="r"><link name="&x;"/></robot>'
+DTD = '<!DOCTYPE robot SYSTEM "file:///etc/hostname"><robot name="r"><link name="l"/></robot>'
+BAD_URDF = {
+    "empty": ("", "not well-formed"),
+    "text": ("hello", "not well-formed"),
+    "truncated": (URDF[:900], "not well-formed"),
+    "entity bomb": (BOMB, "entities are refused"),
+    "external entity": (EXTERNAL, "entities are refused"),
+    "external DTD": (DTD, "entities are refused"),
+    "undefined entity": ('<robot name="&who;"/>', "not well-formed"),
+    "deep": ("<robot>" + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>", "nested deeper"),
+    "megabyte attribute": (f'<robot name="{"x" * 1_000_000}"><link name="l"/></robot>', "longer than"),
+    "encoding": ('<?xml version="1.0" encoding="no-such"?><robot/>', "robot.urdf"),
+    "utf-16": ('<?xml version="1.0" encoding="utf-16"?><robot/>', "robot.urdf"),
+    "nul": (b"<robot name='a\x00b'/>", "not well-formed"),
+    "no link": ('<robot name="r"/>', "no <link>"),
+    "mujoco": ("<mujoco/>", "MJCF is not supported"),
+    "sdf": ("<sdf/>", "SDF is not supported"),
+    "xacro": ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="l"/><xacro:foo/></robot>', "xacro"),
+    "two roots": (URDF.replace('<joint name="mount"', '<link name="other"/><joint name="mount"'), "exactly one root link, found 2"),
+    "cycle": (URDF.replace('<parent link="world"/>', '<parent link="tool"/>'), "cycle"),
+    "only a cycle": ('<robot name="r"><link name="a"/><joint name="j" type="fixed"><parent link="a"/><child link="a"/></joint></robot>', "cycle"),
+    "two parents": (URDF.replace('<child link="slide"/>', '<child link="arm"/>', 1), "child of two joints"),
+    "unknown parent": (URDF.replace('<parent link="arm"/>', '<parent link="nobody"/>'), "no such link"),
+    "missing child": (URDF.replace('<child link="slide"/>', ""), "joint 'push' needs <child"),
+    "floating": (URDF.replace('type="prismatic"', 'type="floating"'), "'push' is of type 'floating': a free base is not supported"),
+    "planar": (URDF.replace('type="prismatic"', 'type="planar"'), "not supported"),
+    "no type": (URDF.replace('type="prismatic"', ""), "does not know"),
+    "zero axis": (URDF.replace('xyz="1 1 0"', 'xyz="0 0 0"'), "'turn' has axis .* no direction"),
+    "word": (URDF.replace('xyz="0.1 0 0"', 'xyz="0.1 zero 0"'), "'turn': xyz must be a number, got 'zero'"),
+    "two numbers": (URDF.replace('xyz="0.1 0 0"', 'xyz="0.1 0"'), "three numbers"),
+    "nan": (URDF.replace('mass value="1.5"', 'mass value="nan"'), "link 'arm': value must be finite"),
+    "limits": (URDF.replace('lower="-1"', 'lower="5"'), "'turn' has lower limit"),
+    "damping": (URDF.replace('damping="0.3"', 'damping="-0.3"'), "damping must not be negative"),
+    "same link": (URDF.replace('<link name="world"/>', '<link name="arm"/><link name="world"/>'), "two links are called 'arm'"),
+    "same joint": (URDF.replace('joint name="push"', 'joint name="turn"'), "two joints are called 'turn'"),
+    "nameless link": (URDF.replace('<link name="world"/>', "<link/>"), "a link has no name"),
+    "mimic nobody": (URDF.replace('<mimic joint="turn"', "<mimic"), "<mimic> needs"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_URDF)
+def test_bad_urdf(tmp_path, case):
+    text, message = BAD_URDF[case]
+    with pytest.raises(da.Error, match=message) as caught:
+        load(tmp_path, text)
+    assert len(str(caught.value)) < 500
+
+
+TOML = da.robot("puma560")
+BAD_TOML = {
+    "empty": ("", "first line must be format"),
+    "format": ('format = "other"', "first line must be format"),
+    "binary": (b"\xff\xfe\x00", "not valid TOML"),
+    "deep": ("a = " + "[" * 100_000, "robot.toml"),
+    "digits": ("a = " + "9" * 100_000, "not valid TOML"),
+    "key": ('format = "dalembert robot 1"\nname = "a"\nlinks = []', "did you mean 'link'"),
+    "no name": ('format = "dalembert robot 1"', "robot's name must be"),
+    "link type": ('format = "dalembert robot 1"\nname = "a"\nlink = 3', "list of tables"),
+    "link entry": ('format = "dalembert robot 1"\nname = "a"\nlink = [3]', "link 1 must be a table"),
+    "two placements": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\ndh = {}\nbefore = {}', "one way of placing"),
+    "no convention": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\ndh = {}', "convention"),
+    "dh text": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\ndh = {convention = "standard", a = "x"}', "DH entry a"),
+    "no joint": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\nparent = "base"', "joint's name"),
+    "rotation": ('format = "dalembert robot 1"\nname = "a"\n[base]\npose = {rotation = [[1, 0, 0], [0, 1, 0], [0, 0, 2]]}', "not a rotation"),
+    "two rotations": ('format = "dalembert robot 1"\nname = "a"\n[base]\npose = {rotation = 1, rpy = 2}', "one is enough"),
+    "mass": ('format = "dalembert robot 1"\nname = "a"\n[base]\nmass = "heavy"', "base: a mass must be"),
+    "com": ('format = "dalembert robot 1"\nname = "a"\n[base]\ncom = [[1], [2, 3]]', "centre of mass must be"),
+    "two inertias": ('format = "dalembert robot 1"\nname = "a"\n[base]\ninertia = 1\ninertia_about_origin = 2', "one is enough"),
+    "mimic": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\nparent = "base"\njoint = {name = "j", mimic = 3}', "mimic of"),
+    "source": ('format = "dalembert robot 1"\nname = "a"\ngravity = [0, 0]', "gravity must be 3 numbers"),
+    "date": ('format = "dalembert robot 1"\nname = 2020-01-01', "robot's name must be"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_TOML)
+def test_bad_toml(tmp_path, case):
+    text, message = BAD_TOML[case]
+    with pytest.raises(da.Error, match=message) as caught:
+        load(tmp_path, text, ".toml")
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("cut", range(50, 2000, 190))
+def test_truncated_toml(tmp_path, cut):
+    from dalembert.model.files import to_toml
+
+    text = to_toml(da.robot("puma560"))
+    try:
+        robot = load(tmp_path, text[:cut], ".toml")
+    except da.Error:
+        return
+    assert robot.n < 6  # cut between two links, it is a shorter robot
+
+
+def test_folder_and_huge_file(tmp_path, monkeypatch):
+    (tmp_path / "a.urdf").mkdir()
+    with pytest.raises(da.Error, match="cannot be read"):
+        da.load(tmp_path / "a.urdf")
+    monkeypatch.setattr("dalembert.model.files.MAX_BYTES", 100)
+    with pytest.raises(da.Error, match="larger than"):
+        load(tmp_path, URDF)
+
+
+def mutations(text, seed):
+    """A file with a few bytes changed, lines doubled or dropped, numbers replaced."""
+    rng = random.Random(seed)
+    data = bytearray(text.encode())
+    for _ in range(rng.randint(1, 4)):
+        kind = rng.randrange(10)
+        i = rng.randrange(len(data))
+        if kind > 4:  # another digit: a file that still reads, with other numbers
+            digits = [k for k, byte in enumerate(data) if 48 <= byte < 58]
+            data[rng.choice(digits)] = rng.randrange(48, 58)
+        elif kind == 0:
+            data[i] = rng.randrange(256)
+        elif kind == 1:
+            del data[i : i + rng.randrange(1, 40)]
+        elif kind == 2:
+            j = rng.randrange(len(data))
+            data[i:i] = data[j : j + rng.randrange(1, 120)]
+        elif kind == 3:
+            data[i:i] = rng.choice([b"1e400", b"-1", b"nan", b"<", b'"', b"[", b"{", b"\x00", b"0x", b"inf", b"'"])
+        else:
+            data[i : i + 1] = rng.choice(string.printable).encode()
+    return bytes(data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".urdf", ".toml"])
+@pytest.mark.parametrize("part", range(2))
+def test_fuzz_mutated_files(tmp_path, suffix, part):
+    from dalembert.model.files import to_toml
+
+    robot = load(tmp_path, URDF)
+    text = URDF if suffix == ".urdf" else to_toml(robot)
+    loaded = 0
+    for seed in range(part, 3000, 2):
+        try:
+            mutant = load(tmp_path, mutations(text, seed), suffix)
+        except da.Error:
+            continue
+        loaded += 1
+        mutant.summary()
+        mutant.check()
+        if seed % 20 < 2:
+            assert mutant.inverse_dynamics(*np.zeros((3, mutant.n))).shape == (mutant.n,)
+    assert loaded > 100
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=300))
+def test_fuzz_random_bytes(data):
+    from dalembert.model.files import parse_toml
+    from dalembert.model.urdf import parse_urdf
+
+    for parse in (parse_urdf, parse_toml):
+        with pytest.raises(da.Error):
+            parse(da.Robot, data)

@@ -1,0 +1,367 @@
+"""Robots as values: construction, conventions, changes, names, doubtful data."""
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from conftest import REFERENCE, STRUCTURES, close, reference_robot
+
+import dalembert as da
+from dalembert.quantities.wrench import world_poses
+from dalembert.spatial import Transform
+
+WORLD = Transform(np.eye(3), np.zeros(3))
+
+
+def state(robot, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, (3, robot.n))
+
+
+def test_frozen_equal_hashable():
+    a, b = da.robot("puma560"), da.robot("puma560")
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != a.with_gravity((0, 0, -1.62))
+    assert pickle.loads(pickle.dumps(a)) == a
+    with pytest.raises(FrozenInstanceError):
+        a.name = "other"
+    with pytest.raises(ValueError, match="read-only"):
+        a.links[0].inertia.com[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        pickle.loads(pickle.dumps(a)).gravity[0] = 1.0
+    a.inverse_dynamics(*np.zeros((3, 6)))
+    assert a == b
+    assert pickle.loads(pickle.dumps(a)) == a
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_standard_dh_keeps_the_books_frames(name):
+    robot = reference_robot(name)
+    poses = world_poses(robot.tree, WORLD, np.array(REFERENCE[name]["q"]))
+    for pose, T in zip(poses, np.array(REFERENCE[name]["link_frames_T0i"]), strict=True):
+        close(pose.rotation, T[:3, :3], 1e-14)
+        close(pose.translation, T[:3, 3], 1e-14)
+
+
+def test_both_dh_conventions_describe_the_same_robot():
+    """A modified table is the standard one with (alpha, a) moved down a row; only the link frames differ."""
+    rng = np.random.default_rng(3)
+    alpha, a, d, theta = rng.uniform(-1, 1, (4, 5))
+    kinds = "RPRPR"
+    standard = da.Robot.from_dh(
+        [{"alpha": alpha[i], "a": a[i], "d": d[i], "theta": theta[i], "joint": kinds[i]} for i in range(5)], convention="standard"
+    )
+    modified = da.Robot.from_dh(
+        [
+            {"alpha": alpha[i - 1] if i else 0, "a": a[i - 1] if i else 0, "d": d[i], "theta": theta[i], "joint": kinds[i]}
+            for i in range(5)
+        ],
+        convention="modified",
+    )
+    q = rng.uniform(-1, 1, 5)
+    last = da.DHRow(alpha=alpha[4], a=a[4]).placements("modified")[0]  # Rx Tx commute
+    flange = da.Pose(*world_poses(modified.tree, WORLD, q)[-1]) @ last
+    expected = world_poses(standard.tree, WORLD, q)[-1]
+    close(flange.rotation, expected.rotation, 1e-14)
+    close(flange.translation, expected.translation, 1e-14)
+
+
+def screws_of(robot):
+    """Space screws and home poses of any robot, read off its zero position."""
+    homes = [da.Pose(*pose) for pose in world_poses(robot.tree, WORLD, np.zeros(robot.n))]
+    screws = []
+    for home, link in zip(homes, robot.links, strict=True):
+        axis = home @ link.after.inverse
+        z, (rho, sigma) = axis.rotation[:, 2], link.joint.screw
+        screws.append([*(rho * z), *(rho * np.cross(axis.translation, z) + sigma * z)])
+    return np.array(screws), homes
+
+
+@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize("frame", ["space", "body"])
+def test_from_screws(joints, parents, frame):
+    robot = da.random_robot(2, joints, parents).with_base(np.eye(4))
+    screws, homes = screws_of(robot)
+    tip = None
+    if frame == "body":
+        tip = da.Pose.of((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
+        R, p = tip.rotation, tip.translation
+        screws = np.array([[*(R.T @ s[:3]), *(R.T @ (s[3:] - np.cross(p, s[:3])))] for s in screws])
+    again = da.Robot.from_screws(
+        screws,
+        homes,
+        [x.inertia for x in robot.links],
+        frame=frame,
+        tip=tip,
+        parents=robot.parents,
+        gravity=robot.gravity,
+    )
+    assert again.structure == robot.structure
+    close(again.inverse_dynamics(*state(robot)), robot.inverse_dynamics(*state(robot)), 1e-12)
+
+
+def test_right_angles_are_exact():
+    tree = da.robot("puma560").tree
+    assert set(np.abs(tree.after.rotation).ravel()) == {0.0, 1.0}
+    assert (
+        da.Pose.of(rpy=(np.pi, np.pi / 2, -np.pi / 2)).rotation.tolist()
+        == np.rint(da.Pose.of(rpy=(np.pi, np.pi / 2, -np.pi / 2)).rotation).tolist()
+    )
+
+
+def test_inertia_constructors_agree():
+    a = da.Inertia.from_com(2.0, (0.1, -0.2, 0.3), [[0.3, 0.01, 0.02], [0.01, 0.4, -0.03], [0.02, -0.03, 0.5]])
+    b = da.Inertia.from_origin(2.0, a.com, a.about_origin)
+    c = da.Inertia.from_parameters(a.parameters)
+    for other in (b, c):
+        close(other.tensor, a.tensor, 1e-14)
+        close(other.com, a.com, 1e-15)
+
+
+def test_inertia_of_a_block_about_its_corner():
+    """Fu, Gonzalez and Lee, problem 3.6: sides 2a, 2b, 2c; the product entries are minus M a b."""
+    M, a, b, c = 3.0, 0.1, 0.2, 0.3
+    block = da.Inertia.from_com(M, (a, b, c), (M * (b * b + c * c) / 3, M * (a * a + c * c) / 3, M * (a * a + b * b) / 3))
+    close(block.about_origin[0, 0], 4 / 3 * M * (b * b + c * c), 1e-15)
+    close(block.about_origin[0, 1], -M * a * b, 1e-15)
+
+
+def test_inertias_add_like_bodies():
+    rng = np.random.default_rng(0)
+    from dalembert.model.random import random_inertia, random_pose
+
+    a, b, pose = random_inertia(rng), random_inertia(rng), random_pose(rng)
+    close((a + b).parameters, a.parameters + b.parameters, 1e-14)
+    moved = (a + b).seen_from(pose)
+    close(moved.parameters, (a.seen_from(pose) + b.seen_from(pose)).parameters, 1e-14)
+    assert moved.impossible() is None
+
+
+@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+def test_lock_is_a_joint_held_still(joints, parents, method):
+    robot = da.random_robot(9, joints, parents)
+    held = {name: 0.3 * (k + 1) for k, name in enumerate(robot.joint_names) if k % 2 == 0}
+    rigid = robot.lock(held)
+    q, qd, qdd = state(robot)
+    for k, name in enumerate(robot.joint_names):
+        if name in held:
+            q[k], qd[k], qdd[k] = held[name], 0.0, 0.0
+    free = [k for k, name in enumerate(robot.joint_names) if name not in held]
+    close(
+        rigid.inverse_dynamics(q[free], qd[free], qdd[free], method=method),
+        robot.inverse_dynamics(q, qd, qdd)[free],
+        1e-12,
+    )
+    assert abs(rigid.total_mass - robot.total_mass) < 1e-12
+    assert set(rigid.frame_names) == {robot.link_names[k] for k in range(robot.n) if k not in free}
+
+
+def test_locked_links_stay_frames():
+    arm = da.robot("panda").lock({"panda_joint7": 0.4})
+    load = arm.with_payload(1.0, (0, 0, 0.1), link="panda_hand")
+    assert load.total_mass == pytest.approx(arm.total_mass + 1.0)
+    full = da.robot("panda").with_payload(1.0, (0, 0, 0.1), link="panda_hand").lock({"panda_joint7": 0.4})
+    close(load.inverse_dynamics(*state(arm)), full.inverse_dynamics(*state(arm)), 1e-12)
+
+
+def test_payload_is_a_point_mass_at_the_tip():
+    arm = da.robot("two_link").with_gravity((0, -10.0, 0))
+    loaded = arm.with_payload(mass=2.0)
+    zero = np.zeros(2)
+    close(loaded.inverse_dynamics(zero, zero, zero) - arm.inverse_dynamics(zero, zero, zero), [40.0, 20.0], 1e-14)
+    with pytest.raises(da.Error, match="2 end links"):
+        da.random_robot(1, "RRR", (-1, 0, 0)).with_payload(1.0)
+
+
+def test_base_pose_turns_gravity():
+    arm = da.robot("puma560")
+    tilted = arm.with_base(da.Pose.of((1, 2, 3), (0.3, -0.4, 0.5)))
+    same = arm.with_gravity(tilted.base.rotation.T @ arm.gravity)
+    close(tilted.inverse_dynamics(*state(arm)), same.inverse_dynamics(*state(arm)), 1e-14)
+    matrix = tilted.base.matrix
+    assert arm.with_base(matrix) == tilted
+
+
+def test_snapped_mends_almost_right_angles():
+    rows = [{"alpha": 1.5708, "a": 0.1}, {"alpha": -1.57079}, {"alpha": 0.4, "inertia": ROD}]
+    robot = da.Robot.from_dh(rows, convention="standard")
+    assert len(robot.check().about("angle")) == 2
+    straight = robot.snapped(1e-4)
+    assert not straight.check().about("angle")
+    exact = da.Robot.from_dh(
+        [{"alpha": np.pi / 2, "a": 0.1}, {"alpha": -np.pi / 2}, {"alpha": 0.4, "inertia": ROD}], convention="standard"
+    )
+    assert straight.links[0] == exact.links[0]
+    assert robot.links[2] == straight.links[2]
+    assert straight.operation_count("inverse_dynamics").total < robot.operation_count("inverse_dynamics").total
+
+
+def test_names_arrays_and_dicts():
+    arm = da.robot("panda")
+    q = np.arange(7.0)
+    assert np.array_equal(arm.to_array(arm.to_dict(q)), q)
+    assert arm.to_array({"panda_joint2": 1.5}, default=0.0)[1] == 1.5
+    shuffled = ["extra", *reversed(arm.joint_names)]
+    assert np.array_equal(arm.reorder(np.array([9.0, *q[::-1]]), shuffled), q)
+    batch = np.stack([q, q + 1])
+    assert np.array_equal(arm.to_array(arm.to_dict(batch)), batch)
+    assert np.array_equal(arm.reorder(batch[:, ::-1], arm.joint_names[::-1]), batch)
+
+
+def test_configurations_respect_limits():
+    arm = da.robot("panda")
+    q = arm.random_configuration(0, 500)
+    assert q.shape == (500, 7)
+    assert (q >= arm.lower).all()
+    assert (q <= arm.upper).all()
+    assert arm.neutral()[3] == arm.upper[3] < 0
+    assert np.array_equal(arm.random_configuration(5), arm.random_configuration(np.random.default_rng(5)))
+
+
+def test_zoo(zoo_robot):
+    assert zoo_robot.source
+    assert zoo_robot.name in repr(zoo_robot)
+    assert zoo_robot.n in (2, 3, 6, 7)
+    assert not zoo_robot.check().about("angle")
+    assert not zoo_robot.check().about("magnitude")
+
+
+def test_zoo_is_complete():
+    assert {"two_link", "planar_3r", "rp", "stanford", "puma560", "panda", "ur5"} < set(da.robot_names())
+    assert sum(da.robot(name).n == 7 for name in da.robot_names()) == 2
+    assert da.robot("stanford").structure == "RRPRRR"
+
+
+def test_summary_says_what_matters(zoo_robot):
+    text = str(zoo_robot.summary())
+    for word in (*zoo_robot.joint_names, "angular part first", "acts ON the robot", "gravity", "kg"):
+        assert word in text
+    assert repr(zoo_robot.summary()) == text
+
+
+def test_check_lists_doubtful_data():
+    bodies = {
+        "massless": da.Inertia.zero(),
+        "impossible": da.Inertia(1.0, (0, 0, 0), np.diag([1.0, 0.1, 0.1])),
+        "grams": da.Inertia(5000.0, (250.0, 0, 0), np.eye(3)),
+        "millimetres": da.Inertia(1.0, (0, 0, 0), np.eye(3) * 1e4),
+    }
+    links, parent = [], "base"
+    for name, inertia in bodies.items():
+        links.append(da.Link(name, parent, da.Joint(f"j_{name}", mimic=da.Mimic("j_grams")), inertia=inertia))
+        parent = name
+    found = da.Robot("doubtful", tuple(links)).check()
+    assert [f.link for f in found.about("mass")] == ["massless"]
+    assert [f.link for f in found.about("inertia")] == ["impossible"]
+    assert [f.link for f in found.about("magnitude")] == ["grams", "millimetres"]
+    assert len(found.about("mimic")) == 4
+    assert "impossible: impossible inertia" in str(found)
+    assert not da.robot("panda").check()
+    assert "nothing" in repr(da.robot("panda").check())
+
+
+def test_random_robots_are_repeatable():
+    assert da.random_robot(3, "RPH", (-1, 0, 0)) == da.random_robot(3, "RPH", (-1, 0, 0))
+    assert da.random_robot(3, "RPH") != da.random_robot(4, "RPH")
+    assert not da.random_robot(3, "RPH").check()
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------------------
+
+ARM = da.robot("puma560")
+GOOD = np.zeros(6)
+ROD = da.Inertia.from_com(1.0, (0, 0, 0), 0.1)
+MISTAKES = {
+    "short q": (lambda: ARM.inverse_dynamics(np.zeros(5), GOOD, GOOD), "q has shape .5,., puma560 needs ...., 6.; joint order: joint1"),
+    "scalar qd": (lambda: ARM.inverse_dynamics(GOOD, 1.0, GOOD), "qd has shape"),
+    "batches": (lambda: ARM.inverse_dynamics(np.zeros((2, 6)), np.zeros((3, 6)), GOOD), "do not broadcast"),
+    "strings": (lambda: ARM.inverse_dynamics(["a"] * 6, GOOD, GOOD), "must hold numbers"),
+    "ragged": (lambda: ARM.inverse_dynamics([[1, 2], [3]], GOOD, GOOD), "q must hold numbers"),
+    "method": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, method="newton_eular"), "did you mean 'newton_euler'"),
+    "backend": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend="cuda"), "unknown backend 'cuda'"),
+    "quantity": (lambda: ARM.program("inverse_kinematics"), "unknown quantity"),
+    "methods": (lambda: da.methods("nothing"), "unknown quantity"),
+    "wrench shape": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches=np.zeros(6)), "wrenches has shape .6,., puma560 needs ...., 6, 6"),
+    "wrench link": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches={"lnk6": da.Wrench()}), "did you mean 'link6'"),
+    "wrench type": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches={"link6": [0] * 6}), "must be a dalembert.Wrench"),
+    "wrench frame": (lambda: da.Wrench(frame="tool"), "unknown frame of a wrench"),
+    "wrench force": (lambda: da.Wrench(force=(1, 2)), "force of a wrench must be"),
+    "base twist": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, base_twist=np.zeros(3)), "base_twist has shape"),
+    "out shape": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.zeros(5)), "out has shape"),
+    "out type": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=[0] * 6), "out must be a numpy array"),
+    "out integer": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.zeros(6, int)), "writable array of floats"),
+    "built-in": (lambda: da.robot("pumma560"), "did you mean 'puma560'"),
+    "convention": (lambda: da.Robot.from_dh([], convention="craig"), "unknown Denavit-Hartenberg convention 'craig'"),
+    "DH key": (lambda: da.Robot.from_dh([{"apha": 1.0}], convention="standard"), "DH row 1: .*did you mean 'alpha'"),
+    "DH nan": (lambda: da.Robot.from_dh([{"a": float("nan")}], convention="standard"), "DH row 1: DH entry a must be finite"),
+    "DH row": (lambda: da.Robot.from_dh([1.0], convention="standard"), "a DH row must be"),
+    "DH joint": (lambda: da.Robot.from_dh([{"joint": "ball"}], convention="standard"), "kind of joint 'joint1'"),
+    "screw length": (lambda: da.Robot.from_screws([[0, 0, 2.0, 0, 0, 0]], [np.eye(4)], [ROD]), "'joint1': the angular part must be a unit"),
+    "screw shape": (lambda: da.Robot.from_screws([[0, 0, 1.0]], [np.eye(4)], [ROD]), "screws must be a 1 x 6"),
+    "screw frame": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], [ROD], frame="tool"), "frame must be"),
+    "screw inertias": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], []), "1 home poses but 0 inertias"),
+    "screw parents": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], [ROD], parents=[0]), "earlier one"),
+    "reflection": (lambda: da.Pose(np.diag([1, 1, -1]), (0, 0, 0)), "reflection"),
+    "not a rotation": (lambda: da.Pose(np.ones((3, 3)), (0, 0, 0)), "not a rotation"),
+    "pose shape": (lambda: ARM.with_base(np.eye(3)), "a pose must be a 4 x 4 matrix"),
+    "pose row": (lambda: ARM.with_base(np.ones((4, 4))), "last row"),
+    "negative mass": (lambda: da.Inertia.from_com(-1.0, (0, 0, 0)), "negative mass"),
+    "negative moment": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), (-1.0, 1, 1)), "must not be negative"),
+    "triangle": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), (1.0, 0.1, 0.1)), "exceeds the sum of the others"),
+    "about origin": (lambda: da.Inertia.from_origin(1.0, (1, 0, 0), np.diag([0.0, 0.5, 0.5])), "must not be negative"),
+    "parameters": (lambda: da.Inertia.from_parameters([0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), "no first moment"),
+    "asymmetric": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), np.triu(np.ones((3, 3)))), "symmetric"),
+    "mass text": (lambda: da.Inertia.from_com("1 kg", (0, 0, 0)), "a mass must be a number"),
+    "com shape": (lambda: da.Inertia.from_com(1.0, (0, 0)), "a centre of mass must be 3 numbers"),
+    "payload": (lambda: ARM.with_payload(-1.0), "negative mass"),
+    "payload link": (lambda: ARM.with_payload(1.0, link="hand"), "unknown link or frame of puma560: 'hand'"),
+    "gravity": (lambda: ARM.with_gravity(9.81), "gravity must be 3 numbers"),
+    "friction size": (lambda: ARM.with_friction(damping=[1, 2]), "one number or 6"),
+    "friction joint": (lambda: ARM.with_friction(damping={"elbow": 1}), "unknown joint of puma560: 'elbow'"),
+    "friction sign": (lambda: ARM.with_friction(damping=-1), "damping must not be negative"),
+    "armature sign": (lambda: ARM.with_armature(-1), "armature must not be negative"),
+    "lock": (lambda: ARM.lock({"joint7": 0.0}), "unknown joint of puma560: 'joint7'"),
+    "lock nan": (lambda: ARM.lock({"joint6": float("nan")}), "position of joint 'joint6' must be finite"),
+    "snap": (lambda: ARM.snapped(1.0), "between 0 and 0.1"),
+    "kind": (lambda: da.Joint("a", "ball"), "kind of joint 'a'"),
+    "pitch": (lambda: da.Joint("a", "helical"), "needs a pitch"),
+    "limits": (lambda: da.Joint("a", lower=1, upper=0), "lower limit 1.0 is above"),
+    "joint name": (lambda: da.Joint(""), "joint's name must be"),
+    "two links": (lambda: da.Robot("a", (da.Link("l", "base", da.Joint("a")), da.Link("l", "l", da.Joint("b")))), "two links are called 'l'"),
+    "two joints": (lambda: da.Robot("a", (da.Link("l", "base", da.Joint("a")), da.Link("m", "l", da.Joint("a")))), "two joints are called 'a'"),
+    "parent": (lambda: da.Robot("a", (da.Link("l", "nobody", da.Joint("a")),)), "no earlier link"),
+    "frame link": (lambda: da.Robot("a", (), frames=(da.Frame("t", "nobody"),)), "link of frame 't'"),
+    "frame name": (lambda: da.Robot("a", (), frames=(da.Frame("base", "base"),)), "name of another"),
+    "to_array": (lambda: ARM.to_array({"joint1": 0.0}), "no value for joint 'joint2'"),
+    "to_array name": (lambda: ARM.to_array({"joint9": 0.0}), "unknown joint of puma560: 'joint9'"),
+    "to_dict": (lambda: ARM.to_dict(np.zeros(5)), "needs 6 joint values"),
+    "reorder size": (lambda: ARM.reorder(np.zeros(6), ["joint1"]), "1 names for an array"),
+    "reorder name": (lambda: ARM.reorder(np.zeros(1), ["joint1"]), "joint in from_names: 'joint2'"),
+    "reorder twice": (lambda: ARM.reorder(np.zeros(2), ["joint1", "joint1"]), "named twice"),
+    "letters": (lambda: da.random_robot(0, "RXR"), "joint letter"),
+    "random parents": (lambda: da.random_robot(0, "RR", (-1, 1)), "earlier one"),
+    "optional": (lambda: ARM.program("inverse_dynamics", optional=("wind",)), "unknown optional input"),
+    "mode": (lambda: da.differentiate(ARM.program("inverse_dynamics"), mode="sideways"), "mode must be"),
+    "wrt": (lambda: da.differentiate(ARM.program("inverse_dynamics"), ["tau"]), "unknown input of the program"),
+    "suffix": (lambda: da.load("robot.xacro"), "expand it to URDF"),
+    "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_explained(mistake):
+    action, message = MISTAKES[mistake]
+    with pytest.raises(da.Error, match=message):
+        action()
+    assert issubclass(da.Error, ValueError)
+
+
+def test_native_backend_says_it_is_missing():
+    with pytest.raises(da.Error, match="native kernels"):
+        ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend="native")
+
+
+def test_replace_revalidates():
+    with pytest.raises(da.Error, match="gravity"):
+        replace(ARM, gravity=(0, 0))

@@ -1,0 +1,72 @@
+"""Every URDF of the corpus against stored results of Pinocchio (tools/pinocchio_values.py made them)."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import close
+from corpus import urdf_files
+from states import base_motion, joint_states, link_wrenches
+
+import dalembert as da
+
+STORED = json.loads((Path(__file__).parent / "data/pinocchio.json").read_text())["robots"]
+try:
+    FILES = urdf_files()
+except FileNotFoundError as missing:
+    FILES, REASON = {}, str(missing)
+else:
+    REASON = ""
+
+
+def load(key):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DataWarning)
+        return da.load(FILES[key])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FILES, reason=REASON)
+@pytest.mark.parametrize("key", STORED)
+def test_urdf_agrees_with_pinocchio(key):
+    stored, robot = STORED[key], load(key).without_friction()
+    assert sorted(robot.joint_names) == stored["joints"]
+    n = robot.n
+    for s, expected in enumerate(stored["tau"]):
+        state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, s)]
+        close(robot.inverse_dynamics(*state), robot.reorder(expected, stored["joints"]), 1e-11)
+    twist, acceleration = base_motion()
+    wrenches = np.moveaxis(robot.reorder(np.moveaxis(link_wrenches(n), 0, -1), stored["joints"]), -1, 0)
+    state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, 2)]
+    moving = robot.inverse_dynamics(*state, wrenches=wrenches, base_twist=twist, base_acceleration=acceleration, method="lie_group")
+    close(moving, robot.reorder(stored["moving"], stored["joints"]), 1e-11)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FILES, reason=REASON)
+def test_every_file_loads_and_round_trips(tmp_path):
+    mimics = impossible = almost = rubbing = 0
+    for key in STORED:
+        robot = load(key)
+        robot.save(tmp_path / "robot.toml")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", da.DataWarning)
+            assert da.load(tmp_path / "robot.toml") == robot
+        found = robot.check()
+        mimics += bool(found.about("mimic"))
+        impossible += bool(found.about("inertia"))
+        almost += bool(found.about("angle"))
+        rubbing += robot.without_friction() != robot
+    assert len(FILES) >= 69
+    assert mimics == 9  # four more files have <mimic> on fixed joints, where it says nothing
+    assert (impossible, rubbing) == (16, 32)
+    assert almost > 30
+
+
+def test_corpus_is_there_in_ci():
+    import os
+
+    if os.environ.get("CI"):
+        assert FILES, "CI must install the corpus: " + REASON

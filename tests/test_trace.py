@@ -1,0 +1,252 @@
+"""Recording, counting, differentiating and replaying programs, most of them no robots."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import REFERENCE, STRUCTURES, close, reference_robot
+
+import dalembert as da
+from dalembert.spatial import cos_sin, sqrt
+from dalembert.trace import Angle, Residue, differentiate, operation_count, replay, trace
+from dalembert.trace.source import NumpyKernel, numpy_source
+
+
+def count(function, size=3, **options):
+    return operation_count(trace(function, {"x": (size,)}, **options))
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: 0 * x[0] + x[1], (0, 0)),
+        (lambda x: 1 * x[0] - 0, (0, 0)),
+        (lambda x: x[0] * x[1] + x[1] * x[0], (1, 1)),
+        (lambda x: x[0] - x[0], (0, 0)),
+        (lambda x: (x[0] - x[1]) * (x[1] - x[0]), (1, 1)),
+        (lambda x: 0 - (-x[0]), (0, 0)),
+        (lambda x: (-x[0]) * (-x[1]) + (-x[2]), (1, 1)),
+        (lambda x: (-2.0 * x[0]) + 2.0 * x[0] * x[1], (2, 1)),
+        (lambda x: x[0] ** 3, (2, 0)),
+        (lambda x: x[0] / 1, (0, 0)),
+        (lambda x: (0.0 - x[0]) - x[1], (0, 1)),
+    ],
+)  # fmt: skip
+def test_folding(function, expected):
+    assert count(function)[:2] == expected
+
+
+def test_switches():
+    function = lambda x: 0 * x[0] + x[1] * x[1] + x[1] * x[1]  # noqa: E731
+    assert count(function)[:2] == (1, 1)
+    assert count(function, sharing=False)[:2] == (2, 1)
+    assert count(function, folding=False, sharing=False)[:2] == (3, 2)
+
+
+def test_sine_and_cosine_of_one_angle_count_once():
+    program = trace(lambda x: x[0] * cos_sin(x[1])[0] + cos_sin(-x[1])[1], {"x": (2,)})
+    assert operation_count(program).sincos == 1
+
+
+def test_results_that_need_nothing():
+    program = trace(lambda x: np.array([0 * x[0], 3 + 0 * x[1], x[0]], dtype=object), {"x": (2,)})
+    assert replay(program, {"x": np.array([[5.0, 6.0]])}).tolist() == [[0.0, 3.0, 5.0]]
+    assert NumpyKernel(program)(np.array([[5.0, 6.0], [7.0, 8.0]]))[0].tolist() == [[0, 3, 5], [0, 3, 7]]
+
+
+def test_a_traced_scalar_refuses_to_be_a_number():
+    with pytest.raises(TypeError, match="branch"):
+        trace(lambda x: x[0] if x[0] else x[1], {"x": (2,)})
+    with pytest.raises(ZeroDivisionError):
+        trace(lambda x: x[0] / (x[1] - x[1]), {"x": (2,)})
+    with pytest.raises(da.Error, match="2 output names"):
+        trace(lambda x: x, {"x": (2,)}, outputs=("a", "b"))
+    with pytest.raises(da.Error, match="identifier"):
+        trace(lambda x: x, {"not a name": (2,)})
+
+
+def test_programs_are_values():
+    make = lambda: da.robot("puma560").program("inverse_dynamics")  # noqa: E731
+    a, b = make(), make()
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != da.robot("ur5").program("inverse_dynamics")
+    assert pickle.loads(pickle.dumps(a)) == a
+    text = str(a)
+    assert text.startswith("program: q(6), qd(6), qdd(6) -> tau(6)")
+    assert text.count("\n") == len(a.nodes) + 6
+    assert len({a, b}) == 1
+
+
+FUNCTIONS = {
+    "polynomial": lambda x: np.array([x[0] * x[1] - x[2] ** 2, x[2] * x[2] * x[0]], dtype=object),
+    "trigonometric": lambda x: np.array([cos_sin(x[0] * x[1])[1] / (2 + cos_sin(x[2])[0])], dtype=object),
+    "root": lambda x: np.array([sqrt(1 + x[0] * x[0]) / x[1], 1 / x[2], x[0]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivatives_by_complex_step(name, mode):
+    program = trace(FUNCTIONS[name], {"x": (3,)}, outputs=("y",))
+    x = np.array([0.7, -1.3, 0.4])
+    jacobian = replay(differentiate(program, mode=mode), {"x": x})
+    step = x + 1e-30j * np.eye(3)
+    close(jacobian, replay(program, {"x": step}).imag.T / 1e-30, 1e-14)
+
+
+@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+def test_derivatives_of_inverse_dynamics(joints, parents, method):
+    robot = da.random_robot(4, joints, parents)
+    program = robot.program("inverse_dynamics", method=method)
+    rng, n = np.random.default_rng(0), robot.n
+    state = dict(zip(("q", "qd", "qdd"), rng.uniform(-1, 1, (3, n)), strict=True))
+    forward, reverse = (replay(differentiate(program, mode=m), state) for m in ("forward", "reverse"))
+    for k, name in enumerate(state):
+        close(forward[k], reverse[k], 1e-12)
+        stepped = state | {name: state[name] + 1e-30j * np.eye(n)}
+        close(reverse[k], replay(program, stepped).imag.T / 1e-30, 1e-12)
+
+
+def test_reference_derivatives():
+    for name, ref in REFERENCE.items():
+        program = reference_robot(name).program("inverse_dynamics")
+        derivative = differentiate(program, ["q", "qd"], keep=True)
+        assert [v.name for v in derivative.outputs] == ["tau", "dtau_dq", "dtau_dqd"]
+        tau, dq, dqd = replay(derivative, {k: np.array(ref[k]) for k in ("q", "qd", "qdd")})
+        close(tau, ref["tau"], 1e-12)
+        close(dq, ref["derivatives"]["dtau_dq"], 1e-12)
+        close(dqd, ref["derivatives"]["dtau_dqd"], 1e-12)
+
+
+def test_reverse_is_cheaper_for_inverse_dynamics():
+    program = da.robot("panda").without_friction().program("inverse_dynamics")
+    forward, reverse = (operation_count(differentiate(program, mode=m)).total for m in ("forward", "reverse"))
+    assert reverse < forward
+
+
+@pytest.fixture(scope="module")
+def puma():
+    ref = REFERENCE["PUMA560"]
+    return da.robot("puma560").program("inverse_dynamics"), {k: ref[k] for k in ("q", "qd", "qdd")}, ref["tau"]
+
+
+def test_replay_floats_and_batches(puma):
+    program, state, tau = puma
+    close(replay(program, state), tau, 1e-13)
+    batched = {k: np.array([v, v]) for k, v in state.items()}
+    close(replay(program, batched), [tau, tau], 1e-13)
+
+
+def test_replay_complex(puma):
+    program, state, tau = puma
+    result = replay(program, state | {"qd": [x + 0j for x in state["qd"]]})
+    assert np.iscomplexobj(result)
+    close(result, tau, 1e-13)
+
+
+def test_replay_fractions():
+    """Rational angles make rational torques; the two formulations agree to the last digit on a tree of fractions."""
+    program = trace(lambda q, a: np.array([cos_sin(q[0])[0] * a[0] + a[1] / 3], dtype=object), {"q": (1,), "a": (2,)})
+    result = replay(program, {"q": [Angle.from_parameter(Fraction(1, 2))], "a": [Fraction(1, 7), Fraction(2)]})
+    assert result[0] == Fraction(3, 35) + Fraction(2, 3)
+    with pytest.raises(da.Error, match="Angle"):
+        replay(program, {"q": [Fraction(1)], "a": [Fraction(1), Fraction(2)]})
+
+
+def test_replay_mpmath(puma):
+    mpmath = pytest.importorskip("mpmath")
+    program, state, tau = puma
+    with mpmath.workdps(50):
+        result = replay(program, {k: [mpmath.mpf(x) for x in v] for k, v in state.items()})
+    close(result.astype(float), tau, 1e-14)
+
+
+def test_replay_sympy():
+    sympy = pytest.importorskip("sympy")
+    program = da.robot("two_link").program("inverse_dynamics")
+    symbols = {name: sympy.symbols(f"{name}1:3") for name in ("q", "qd", "qdd")}
+    tau = replay(program, symbols)
+    ref = REFERENCE["FGL_2R"]
+    numbers = {s: x for name, pair in symbols.items() for s, x in zip(pair, ref[name], strict=True)}
+    close([float(t.subs(numbers)) for t in tau], ref["tau"], 1e-13)
+    q2, qdd2 = symbols["q"][1], symbols["qdd"][1]
+    assert (
+        sympy.simplify(sympy.expand(tau[0]).coeff(qdd2) - (sympy.Rational(1, 3) + sympy.cos(q2) / 2)).evalf(subs={q2: 0.7}) < 1e-15
+    )
+
+
+def test_replay_casadi(puma):
+    casadi = pytest.importorskip("casadi")
+    program, state, tau = puma
+    symbols = {k: casadi.SX.sym(k, 6) for k in state}
+    function = casadi.Function("id", list(symbols.values()), [casadi.vertcat(*replay(program, symbols))])
+    close(np.array(function(*state.values())).ravel(), tau, 1e-13)
+
+
+def test_replay_jax(puma):
+    jax = pytest.importorskip("jax")
+    program, state, tau = puma
+    with jax.enable_x64(True):
+        function = jax.jit(lambda q, qd, qdd: replay(program, {"q": q, "qd": qd, "qdd": qdd}))
+        arrays = [jax.numpy.array(v) for v in state.values()]
+        close(function(*arrays), tau, 1e-12)
+        batched = [jax.numpy.stack([a, a]) for a in arrays]
+        close(function(*batched), [tau, tau], 1e-12)
+        close(jax.vmap(function)(*batched), [tau, tau], 1e-12)
+
+
+def test_replay_residues_like_fractions():
+    program = trace(lambda x: x[:1] / x[1:], {"x": (2,)})
+    assert replay(program, {"x": [Residue(3), Residue(7)]})[0] == Residue(Fraction(3, 7))
+
+
+def test_replay_says_what_is_missing(puma):
+    program, state, _ = puma
+    with pytest.raises(da.Error, match="needs input 'qdd'"):
+        replay(program, {"q": state["q"], "qd": state["qd"]})
+    with pytest.raises(da.Error, match="no input 'tau'"):
+        replay(program, state | {"tau": [0] * 6})
+    with pytest.raises(da.Error, match="'q' must"):
+        replay(program, state | {"q": [0.0] * 5})
+    with pytest.raises(da.Error, match="'q' must"):
+        replay(program, state | {"q": np.zeros((2, 5))})
+
+
+def test_numpy_path_and_replay_equal(zoo_robot, method):
+    program = zoo_robot.program("inverse_dynamics", method=method)
+    rng = np.random.default_rng(1)
+    state = dict(zip(("q", "qd", "qdd"), rng.uniform(-2, 2, (3, 5, zoo_robot.n)), strict=True))
+    close(zoo_robot.inverse_dynamics(**state, method=method, backend="numpy"), replay(program, state), 1e-13)
+    for k in range(5):
+        one = replay(program, {name: value[k].tolist() for name, value in state.items()})
+        close(zoo_robot.inverse_dynamics(**state, method=method)[k], one, 1e-13)
+
+
+def test_formulation_on_plain_arrays_equals_its_program(zoo_robot, method):
+    """The source itself runs on float batches: no tracing needed."""
+    from dalembert.formulations import formulation
+
+    rng = np.random.default_rng(2)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 2, 3, zoo_robot.n))
+    bare = zoo_robot.without_friction().without_armature()
+    close(
+        formulation("inverse_dynamics", method)(bare.tree, q, qd, qdd),
+        bare.inverse_dynamics(q, qd, qdd, method=method),
+        1e-13,
+    )
+
+
+def test_generated_source_reuses_names():
+    program = da.robot("puma560").program("inverse_dynamics")
+    names = {line.split(" = ")[0].strip() for line in numpy_source(program).splitlines()[1:-1]}
+    assert len(names) < len(program.nodes) / 4
+
+
+def test_large_batch_runs_in_chunks():
+    program = trace(lambda x: cos_sin(x)[0], {"x": (1,)})
+    x = np.linspace(0, 9, 5000)[:, None]
+    assert np.array_equal(NumpyKernel(program)(x)[0], np.cos(x))
+    assert math.isclose(replay(program, {"x": [1.0]})[0], math.cos(1.0))

@@ -1,0 +1,68 @@
+"""Store Pinocchio's inverse dynamics of every URDF in the corpus, for tests/test_pinocchio.py.
+
+python tools/pinocchio_values.py        (needs pin and example-robot-data; writes tests/data/pinocchio.json)
+
+Three states a robot: two with a standing base, one with a moving base and a wrench on every link. Values are by joint name,
+sorted, because Pinocchio orders joints differently. The inputs are formulas of the position in that order (tests/states.py), so
+only results are stored. Pinocchio's `rnea` has no friction.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from corpus import urdf_files
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from states import base_motion, joint_states, link_wrenches  # noqa: E402
+
+
+def swap(six):
+    """Angular-first to Pinocchio's linear-first, or back."""
+    return np.concatenate([six[3:], six[:3]])
+
+
+def torques(model, q, qd, qdd, names, fext=None, base=None):
+    vector, v, a = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+    if base is not None:
+        v[:6], a[:6] = swap(base[0]), swap(base[1])
+    for k, name in enumerate(names):
+        joint = model.joints[model.getJointId(name)]
+        if joint.nq == 2:
+            vector[joint.idx_q : joint.idx_q + 2] = np.cos(q[k]), np.sin(q[k])
+        else:
+            vector[joint.idx_q] = q[k]
+        v[joint.idx_v], a[joint.idx_v] = qd[k], qdd[k]
+    data = model.createData()
+    if fext is None:
+        tau = pin.rnea(model, data, vector, v, a)
+    else:
+        forces = pin.StdVec_Force()
+        for name in model.names:
+            forces.append(pin.Force(swap(fext[names.index(name)])) if name in names else pin.Force.Zero())
+        tau = pin.rnea(model, data, vector, v, a, forces)
+    return [float(tau[model.joints[model.getJointId(name)].idx_v]) for name in names]
+
+
+stored = {"pinocchio": pin.__version__, "robots": {}}
+for key, path in urdf_files().items():
+    try:
+        fixed = pin.buildModelFromUrdf(str(path))
+        free = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    except Exception as error:
+        print(f"{key}: Pinocchio does not load it: {error}")
+        continue
+    names = sorted(name for name in fixed.names if name != "universe")
+    n = len(names)
+    if any(joint.nv != 1 for joint in list(fixed.joints)[1:]):
+        print(f"{key}: has a joint with more than one degree of freedom")
+        continue
+    tau = [torques(fixed, *joint_states(n, s), names) for s in (0, 1)]
+    moving = torques(free, *joint_states(n, 2), names, link_wrenches(n), base_motion())
+    stored["robots"][key] = {"joints": names, "tau": tau, "moving": moving}
+    print(f"{key}: {n} joints")
+(ROOT / "tests/data/pinocchio.json").write_text(json.dumps(stored, indent=0) + "\n")
+print(len(stored["robots"]), "robots stored")
