@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format clean
+.PHONY: study test lint format bench clean
 
 study: $(VENV)/ready
 	@$(BIN)/dalembert study puma560
@@ -22,8 +22,17 @@ format: $(VENV)/ready-lint
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+bench: .bench-venv/ready
+	@.bench-venv/bin/python benchmarks/run.py
+
+.bench-venv/ready: pyproject.toml
+	@echo "making .bench-venv with Pinocchio (440 MB) ..."
+	@$(PYTHON) -m venv .bench-venv
+	@.bench-venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench-venv .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'

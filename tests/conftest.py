@@ -1,7 +1,11 @@
 """Robots that many tests use, and where to find helpers."""
 
+import atexit
 import json
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,8 @@ import pytest
 
 import dalembert as da
 
+os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")  # tests leave the user's cache alone
+atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
@@ -45,12 +51,14 @@ def reference_robot(name):
     return da.Robot.from_dh(rows, convention="standard", name=name, gravity=ref["gravity_vector"])
 
 
-def close(actual, expected, tolerance):
-    """Equal up to a tolerance relative to the largest entry of what is expected."""
-    expected = np.asarray(expected)
-    scale = max(1.0, float(np.abs(expected).max())) if expected.size else 1.0
-    error = float(np.abs(np.asarray(actual) - expected).max()) / scale if expected.size else 0.0
-    assert error <= tolerance, f"differs by {error:.2e}, allowed {tolerance:.0e}"
+def close(actual, expected, tolerance, scale=None):
+    """Equal up to a tolerance relative to the largest entry of what is expected (to `scale` where that may be zero)."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
+    if expected.size:
+        size = scale or float(np.abs(expected).max()) or 1.0
+        error = float(np.abs(actual - expected).max()) / size
+        assert error <= tolerance, f"differs by {error:.2e}, allowed {tolerance:.0e}"
 
 
 @pytest.fixture(params=da.methods("inverse_dynamics"))

@@ -36,12 +36,17 @@ def test_urdf_agrees_with_pinocchio(key):
     n = robot.n
     for s, expected in enumerate(stored["tau"]):
         state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, s)]
-        close(robot.inverse_dynamics(*state), robot.reorder(expected, stored["joints"]), 1e-11)
+        for method in da.methods("inverse_dynamics"):
+            tau = robot.inverse_dynamics(*state, method=method, backend="numpy")
+            close(tau, robot.reorder(expected, stored["joints"]), 1e-11)
+    close(robot.inverse_dynamics(*state), robot.reorder(expected, stored["joints"]), 1e-11)  # native
     twist, acceleration = base_motion()
     wrenches = np.moveaxis(robot.reorder(np.moveaxis(link_wrenches(n), 0, -1), stored["joints"]), -1, 0)
     state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, 2)]
-    moving = robot.inverse_dynamics(*state, wrenches=wrenches, base_twist=twist, base_acceleration=acceleration, method="lie_group")
-    close(moving, robot.reorder(stored["moving"], stored["joints"]), 1e-11)
+    for method in da.methods("inverse_dynamics"):
+        options = {"wrenches": wrenches, "base_twist": twist, "base_acceleration": acceleration, "method": method}
+        moving = robot.inverse_dynamics(*state, **options, backend="numpy")
+        close(moving, robot.reorder(stored["moving"], stored["joints"]), 1e-11)
 
 
 @pytest.mark.slow

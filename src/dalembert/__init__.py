@@ -12,6 +12,7 @@ from pathlib import Path as _Path
 from dalembert import trace as trace
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
+from dalembert.errors import PerformanceWarning as PerformanceWarning
 from dalembert.formulations import methods as methods
 from dalembert.model import files as _files
 from dalembert.model import random as _random
@@ -25,6 +26,10 @@ from dalembert.model.links import Mimic as Mimic
 from dalembert.model.pose import Pose as Pose
 from dalembert.model.tree import Tree as Tree
 from dalembert.model.zoo import robot_names as robot_names
+from dalembert.native import cache as cache
+from dalembert.native import compile_program as compile_program
+from dalembert.native import get_threads as get_threads
+from dalembert.native import set_threads as set_threads
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
 from dalembert.trace import OperationCount as OperationCount

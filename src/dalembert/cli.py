@@ -1,6 +1,7 @@
 """The command line."""
 
 import argparse
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         commands.add_parser(name, help=help_text).add_argument("robot", help="a built-in name, or a .urdf or .toml file")
     given = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows its code
+            stream.reconfigure(errors="backslashreplace")
     if given.command == "robots":
         for name in da.robot_names():
             print(f"{name:10} {da.robot(name).source}")

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class Error(ValueError):
@@ -12,6 +13,23 @@ class DataWarning(UserWarning):
     """A file was taken as it is, although something in it looks wrong; `robot.check()` has the list."""
 
 
+class PerformanceWarning(UserWarning):
+    """Something works, but slower than it could; said once."""
+
+
+def brief(value: Any, most: int = 120) -> str:
+    """A value for a message: short, whatever it is.
+
+    >>> brief("x" * 500, 12)
+    "'xxxxxxxx..."
+    """
+    try:
+        shown = repr(value)
+    except Exception:  # whole numbers of absurd length refuse to be shown
+        shown = f"a {type(value).__name__}"
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> Error:
     """Error for a name that does not exist, with the nearest ones that do.
 
@@ -19,7 +37,7 @@ def unknown(what: str, name: object, known: Iterable[str]) -> Error:
     "unknown link 'elbo'; did you mean 'elbow'? (known: shoulder, elbow)"
     """
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = difflib.get_close_matches(brief(name).strip("'"), names[:1000], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
-    return Error(f"unknown {what} {name!r}{hint} (known: {listed})")
+    return Error(f"unknown {what} {brief(name)}{hint} (known: {listed})")

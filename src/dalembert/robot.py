@@ -1,10 +1,14 @@
 """The robot that users hold: a model with every quantity bound to it, one line each."""
 
-from dalembert.model import check, dh, edit, files, screws
+from dataclasses import dataclass
+
+from dalembert.model import check as looks
+from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
 from dalembert.quantities import dynamics, quantity
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Robot(Model):
     """A robot arm or any tree of links. Frozen: every change returns a new one.
 
@@ -19,8 +23,8 @@ class Robot(Model):
     save = files.save
 
     # looking
-    summary = check.summary
-    check = check.check
+    summary = looks.summary
+    check = looks.check
 
     # changing: each returns a new robot
     with_gravity = edit.with_gravity
@@ -35,6 +39,7 @@ class Robot(Model):
 
     # programs
     program = quantity.program
+    compile = quantity.compile
     operation_count = quantity.operation_count
 
     # dynamics

@@ -26,7 +26,7 @@ def _plain(value: Any) -> bool:
 _cos = np.frompyfunc(lambda x: np.cos(x) if _plain(x) else x.cos(), 1, 1)
 _sin = np.frompyfunc(lambda x: np.sin(x) if _plain(x) else x.sin(), 1, 1)
 _sqrt = np.frompyfunc(lambda x: np.sqrt(x) if _plain(x) else x.sqrt(), 1, 1)
-_sign = np.frompyfunc(lambda x: np.sign(x) if _plain(x) else x.sign(), 1, 1)
+_sign = np.frompyfunc(lambda x: np.sign(np.real(x)) if _plain(x) else x.sign(), 1, 1)
 
 
 def _is_object(x: Any) -> bool:
@@ -48,8 +48,8 @@ def sqrt(x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """-1, 0 or 1 for any scalar type."""
-    return _sign(x) if _is_object(x) else np.sign(x)
+    """-1, 0 or 1 for any scalar type; of a complex number, the sign of its real part, so that complex steps go through."""
+    return _sign(x) if _is_object(x) else np.sign(np.real(x))
 
 
 def zeros(shape: int | tuple[int, ...]) -> Array:

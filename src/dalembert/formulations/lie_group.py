@@ -16,8 +16,6 @@ from dalembert.spatial import (
     ad,
     ad_dual,
     along_z,
-    compose,
-    exp_z,
     join,
     rotate,
     spatial_inertia,
@@ -35,8 +33,8 @@ def inverse_dynamics(
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
     f, S, V, Vd = [], [], [], []
     for i, parent in enumerate(tree.parents):
-        before, after, rho, sigma = tree.joint(i)
-        f.append(compose(compose(before, exp_z(rho, sigma, q[..., i])), after))  # (23)
+        _, after, rho, sigma = tree.joint(i)
+        f.append(tree.pose(i, q[..., i]))  # (23)
         S.append(Ad_inverse(after, join(along_z(rho), along_z(sigma))))
         above, above_rate = (V0, Vd0) if parent < 0 else (V[parent], Vd[parent])
         carried = Ad_inverse(f[i], above)
@@ -44,10 +42,11 @@ def inverse_dynamics(
         V.append(carried + Sqd)  # (24)
         Vd.append(S[i] * qdd[..., i, None] + Ad_inverse(f[i], above_rate) + ad(carried, Sqd))  # (25)
     F: list[Any] = [None] * n
+    children = tree.children
     for i in reversed(range(n)):
         J = spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i])  # (21)
         F[i] = rotate(J, Vd[i]) - ad_dual(V[i], rotate(J, V[i]))
-        F[i] = sum((Ad_inverse_dual(f[k], F[k]) for k in tree.children[i]), F[i])  # (26)
+        F[i] = sum((Ad_inverse_dual(f[k], F[k]) for k in children[i]), F[i])  # (26)
         if wrenches is not None:
             F[i] = F[i] - wrenches[..., i, :]
     return stack([(S[i] * F[i]).sum(axis=-1) for i in range(n)])  # (27)

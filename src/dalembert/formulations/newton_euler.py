@@ -1,7 +1,7 @@
 """Newton-Euler in link coordinates: Fu, Gonzalez and Lee, table 3.3, after Luh, Walker and Paul.
 
 Symbols of the book: w, wd, vd (omega, omega-dot, v-dot of link i's origin), a_bar (acceleration of its centre of mass), F, N (net
-force and moment), f, n (force and moment that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre of mass.
+force and moment), f, m (force and moment n that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre of mass.
 The book's p* (origin i-1 to origin i) is kept in two parts, the one before the joint in the axes of link i-1 and the one
 behind it in joint axes, so that a turning joint leaves both constant; in the book's own frames the first part is zero.
 Moments are taken about the origin of link i, not of link i-1, which moves the p* x f term to the hand-over.

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from dalembert.errors import Error
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Link
 from dalembert.model.pose import Pose
@@ -24,13 +25,13 @@ class Assembly(NamedTuple):
     links: tuple[Link, ...]
     frames: tuple[Frame, ...]
     base_inertia: Inertia
-    notes: tuple[tuple[str, str], ...]  # (body, why its own inertia is impossible), for bodies that were joined
+    notes: tuple[tuple[str, str], ...]  # (body, why its own inertia is impossible), for those that check() cannot see any more
 
 
 def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixed], frames: Iterable[Frame] = ()) -> Assembly:
     """Lump every fixed body into its carrier. Parents come before children in `bodies`, and the order of links is kept."""
     own = {base_name: base_inertia}
-    joined: set[str] = set()
+    joined = {base_name}  # nobody else looks at the base
     place = {base_name: (base_name, Pose.identity())}  # body -> the moving link that carries it, and the pose there
     inertia = {base_name: base_inertia}
     links: list[Link] = []
@@ -45,7 +46,10 @@ def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixe
         else:
             pose = pose @ body.pose
             place[body.name] = carrier, pose
-            inertia[carrier] += body.inertia.seen_from(pose)
+            try:
+                inertia[carrier] += body.inertia.seen_from(pose)
+            except Error as error:
+                raise Error(f"joining {body.name!r} to {carrier!r}: {error}") from None
             joined |= {carrier, body.name}
             lumped.append(Frame(body.name, carrier, pose))
     kept = [Frame(f.name, place[f.link][0], place[f.link][1] @ f.pose) for f in frames]

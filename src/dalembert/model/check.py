@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.errors import unknown
 from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
+from dalembert.text import Text, table
 
 ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a right angle rounded by hand
 HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, somebody may have mixed up units
@@ -21,13 +23,7 @@ inertia    about the centre of mass, in link axes, true tensor entries
 link frame in its parent's: before . motion along z . after"""
 
 
-class Text(str):
-    """A string that shows itself as it is, so a prompt prints it readably."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit")
 
 
 class Finding(NamedTuple):
@@ -48,6 +44,8 @@ class Findings(tuple[Finding, ...]):
 
     def about(self, topic: str) -> "Findings":
         """Only those of one topic."""
+        if topic not in TOPICS:
+            raise unknown("topic", topic, TOPICS)
         return Findings(f for f in self if f.topic == topic)
 
     def __repr__(self) -> str:
@@ -57,20 +55,23 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(model: Model) -> Findings:
-    """List doubtful data by link: topics "mass", "inertia", "angle", "magnitude", "mimic", "limit".
+    """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit.
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
     link1: moves but has no mass [mass]
     """
     noted = [Finding(link, "inertia", remark) for link, remark in model.notes]
-    return Findings([*noted, *(finding for link in model.links for finding in _doubts(model, link))])
+    carrying, joints = set(model.parents), set(model.joint_names)
+    found = [doubt for i, link in enumerate(model.links) for doubt in _doubts(link, i in carrying, joints)]
+    known = {(doubt.link, doubt.topic) for doubt in found}
+    return Findings([*(note for note in noted if (note.link, note.topic) not in known), *found])
 
 
-def _doubts(model: Model, link: Link) -> Iterator[Finding]:
+def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
     if body.mass == 0.0:
-        bare = not body.tensor.any() and model.link_names.index(link.name) not in model.parents
+        bare = not (body.tensor.any() or carrying or joint.armature)
         yield Finding(link.name, "mass", "moves but has no mass" + (" and carries nothing: M is singular" if bare else ""))
     if reason := body.impossible():
         yield Finding(link.name, "inertia", f"impossible inertia: {reason}")
@@ -88,7 +89,7 @@ def _doubts(model: Model, link: Link) -> Iterator[Finding]:
         yield Finding(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic
-        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}"
+        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
         yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is taken as independent")
     if joint.lower == joint.upper:
         yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
@@ -116,8 +117,7 @@ def summary(model: Model) -> Text:
         rotor = f"{j.armature:g}" if j.armature else "-"
         body = link.inertia
         rows.append((str(i), j.name, kind, link.parent, link.name, f"{body.mass:g}", _vector(body.com), span, rubs, rotor))
-    widths = [max(len(r[c]) for r in rows) for c in range(len(rows[0]))]
-    lines += ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    lines.append(table(rows))
     if model.frames:
         lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in model.frames))
     follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in model.links if x.joint.mimic]

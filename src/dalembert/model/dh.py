@@ -11,7 +11,7 @@ from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link, joint
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, rotation_x, rotation_z
-from dalembert.model.values import Value, number
+from dalembert.model.values import Value, instance, number
 
 M = TypeVar("M", bound=Model)
 CONVENTIONS = ("standard", "modified")
@@ -28,6 +28,9 @@ class DHRow(Value):
     joint: Joint | str = "revolute"
     inertia: Inertia = field(default_factory=Inertia.zero)
     link: str | None = None
+
+    def __post_init__(self) -> None:
+        instance(self.inertia, Inertia, "the inertia of a DH row")
 
     def placements(self, convention: str) -> tuple[Pose, Pose]:
         """The fixed transforms before and after the joint's motion along z.

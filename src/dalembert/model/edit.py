@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
-from dalembert.model.values import number
+from dalembert.model.values import frozen_array, number
 
 M = TypeVar("M", bound=Model)
 
@@ -93,7 +93,7 @@ def _per_joint(model: Model, value: Any, what: str) -> dict[str, float]:
             if name not in model.joint_names:
                 raise unknown(f"joint of {model.name}:", name, model.joint_names)
         return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
-    values = np.asarray(value, dtype=float)
+    values = frozen_array(value, None, what)
     if values.shape not in ((), (model.n,)):
         raise Error(f"{what} must be one number or {model.n} (one per joint), got shape {values.shape}")
     return dict(zip(model.joint_names, np.broadcast_to(values, (model.n,)).tolist(), strict=True))
@@ -111,7 +111,8 @@ def snapped(model: M, tolerance: float = 1e-4) -> M:
     def straight(link: Link) -> Link:
         return replace(link, before=link.before.snapped(size), after=link.after.snapped(size))
 
-    return replace(model, links=tuple(straight(link) for link in model.links), base=model.base.snapped(size))
+    frames = tuple(replace(frame, pose=frame.pose.snapped(size)) for frame in model.frames)
+    return replace(model, links=tuple(map(straight, model.links)), base=model.base.snapped(size), frames=frames)
 
 
 def lock(model: M, positions: Mapping[str, float]) -> M:
@@ -121,6 +122,8 @@ def lock(model: M, positions: Mapping[str, float]) -> M:
     >>> da.robot("panda").lock({"panda_joint3": 0.0}).n
     6
     """
+    if not isinstance(positions, Mapping):
+        raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
     for name in positions:
         if name not in model.joint_names:
             raise unknown(f"joint of {model.name}:", name, model.joint_names)

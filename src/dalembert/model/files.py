@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.errors import DataWarning, Error, unknown
+from dalembert.errors import DataWarning, Error, brief, unknown
 from dalembert.model.check import check
 from dalembert.model.dh import DHRow
 from dalembert.model.inertia import Inertia
@@ -27,6 +27,8 @@ BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 def load(cls: type[M], path: str | Path) -> M:
     """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
+    if not isinstance(path, str | Path):
+        raise Error(f"load needs a path, got {brief(path)}")
     path = Path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
@@ -36,8 +38,8 @@ def load(cls: type[M], path: str | Path) -> M:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise Error(f"{path.name}: cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise Error(f"{path.name!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > MAX_BYTES:
         raise Error(f"{path.name}: larger than {MAX_BYTES >> 20} MiB, which no robot needs")
     model = readers[suffix](cls, data, path.name)
@@ -58,7 +60,9 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
     except ValueError as error:  # broken TOML, broken UTF-8, and integers of absurd length
         raise Error(f"{what}: not valid TOML: {str(error)[:200]}") from None
     if table.get("format") != FORMAT:
-        raise Error(f"{what}: the first line must be format = {FORMAT!r}, got {str(table.get('format'))[:60]!r}")
+        raise Error(f"{what}: it must say format = {FORMAT!r}, got {brief(table.get('format'), 60)}")
+    if table.get("end") != {}:
+        raise Error(f"{what}: cut short: the last line must be [end]")
     try:
         return _model(cls, table)
     except Error as error:
@@ -67,7 +71,7 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
 
 def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise Error(f"{what} must be a table, got {str(value)[:60]!r}")
+        raise Error(f"{what} must be a table, got {brief(value, 60)}")
     for key in value:
         if key not in known:
             raise unknown(f"key in {what}:", key, known)
@@ -76,12 +80,12 @@ def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
 
 def _tables(value: Any, what: str) -> list[Any]:
     if not isinstance(value, list):
-        raise Error(f"{what} must be a list of tables, got {str(value)[:60]!r}")
+        raise Error(f"{what} must be a list of tables, got {brief(value, 60)}")
     return value
 
 
 def _model(cls: type[M], table: dict[str, Any]) -> M:
-    _table(table, "the file", ("format", "name", "source", "gravity", "base", "link", "frame", "notes"))
+    _table(table, "the file", ("format", "name", "source", "gravity", "base", "link", "frame", "notes", "end"))
     base = _table(table.get("base", {}), "base", ("name", "pose", *BODY_KEYS))
     return cls(
         table.get("name", ""),
@@ -91,19 +95,22 @@ def _model(cls: type[M], table: dict[str, Any]) -> M:
         base_name=base.get("name", "base"),
         base_inertia=_body(base, "base"),
         frames=tuple(_frame(entry, f"frame {i}") for i, entry in enumerate(_tables(table.get("frame", []), "frame"), 1)),
-        source=str(table.get("source", "")),
+        source=table.get("source", ""),
         notes=tuple(_note(entry) for entry in _tables(table.get("notes", []), "notes")),
     )
 
 
 def _link(entry: Any, what: str) -> Link:
     t = _table(entry, what, ("name", "parent", "joint", "dh", "before", "after", *BODY_KEYS))
-    what = f"link {t.get('name', what)!r}"
+    what = f"link {brief(t.get('name', what), 60)}"
     if "dh" in t:
         if "before" in t or "after" in t:
             raise Error(f"{what} has dh and also before or after; one way of placing it is enough")
         dh = _table(t["dh"], f"dh of {what}", ("convention", "alpha", "a", "d", "theta"))
-        before, after = DHRow(**{k: v for k, v in dh.items() if k != "convention"}).placements(dh.get("convention", ""))
+        try:
+            before, after = DHRow(**{k: v for k, v in dh.items() if k != "convention"}).placements(dh.get("convention", ""))
+        except Error as error:
+            raise Error(f"{what}: {error}") from None
     else:
         before, after = (_pose(t.get(k, {}), f"{k} of {what}") for k in ("before", "after"))
     joint = _table(t.get("joint", {}), f"joint of {what}", JOINT_KEYS)
@@ -136,7 +143,7 @@ def _body(t: dict[str, Any], what: str) -> Inertia:
         raise Error(f"{what} has inertia (about the centre of mass) and also inertia_about_origin; one is enough")
     try:
         if "inertia_about_origin" in t:
-            return Inertia.from_origin(t.get("mass", 0.0), t.get("com", np.zeros(3)), t["inertia_about_origin"])
+            return Inertia.moved_to_com(t.get("mass", 0.0), t.get("com", np.zeros(3)), t["inertia_about_origin"])
         return Inertia(t.get("mass", 0.0), t.get("com", np.zeros(3)), t.get("inertia", np.zeros((3, 3))))
     except Error as error:
         raise Error(f"{what}: {error}") from None
@@ -158,7 +165,13 @@ def _pose(value: Any, what: str) -> Pose:
 
 def save(model: Model, path: str | Path) -> None:
     """Write the robot as TOML; `load` gives an equal one back."""
-    Path(path).write_text(to_toml(model), encoding="utf-8")
+    path = Path(path)
+    if path.suffix.lower() != ".toml":
+        raise Error(f"{path.name}: robots are saved as TOML; end the name in .toml")
+    try:
+        path.write_text(to_toml(model), encoding="utf-8")
+    except OSError as error:
+        raise Error(f"{path.name}: cannot be written: {error.strerror or error}") from None
 
 
 def to_toml(model: Model) -> str:
@@ -176,7 +189,7 @@ def to_toml(model: Model) -> str:
         entry = {"name": link.name, "parent": link.parent, "joint": kept, **placed, **_body_table(link.inertia)}
         blocks.append(_block("[[link]]", entry))
     blocks += [_block("[[frame]]", {"name": f.name, "link": f.link, "pose": _pose_table(f.pose)}) for f in model.frames]
-    return "\n".join(blocks)
+    return "\n".join([*blocks, "[end]\n"])
 
 
 def _plain(value: Any) -> Any:

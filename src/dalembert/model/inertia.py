@@ -33,7 +33,7 @@ class Inertia(Value):
         tensor = frozen_array(self.tensor, (3, 3), "an inertia tensor")
         if np.abs(tensor - tensor.T).max() > 1e-9 * (np.abs(tensor).max() or 1.0):
             raise Error(f"an inertia tensor must be symmetric, got {tensor.tolist()}")
-        object.__setattr__(self, "tensor", tensor)
+        object.__setattr__(self, "tensor", frozen_array(tensor / 2 + tensor.T / 2, (3, 3), "an inertia tensor"))
 
     @classmethod
     def zero(cls) -> "Inertia":
@@ -43,16 +43,21 @@ class Inertia(Value):
     @classmethod
     def from_com(cls, mass: float, com: Any, tensor: Any = 0.0) -> "Inertia":
         """From the tensor about the centre of mass: 3x3, or three principal moments, or 0 for a point mass."""
-        array = np.asarray(tensor, dtype=float)
-        if array.ndim < 2:
+        array = frozen_array(tensor, None, "an inertia tensor")
+        if array.shape in ((), (3,)):
             array = np.diag(np.broadcast_to(array, (3,)))
         return cls(mass, com, array)._possible()
 
     @classmethod
     def from_origin(cls, mass: float, com: Any, tensor: Any) -> "Inertia":
         """From the tensor about the origin of the link's frame (the books' pseudo-inertia and I(k))."""
-        c = skew(frozen_array(com, (3,), "a centre of mass"))
-        return cls(mass, com, frozen_array(tensor, (3, 3), "an inertia tensor") + mass * (c @ c))._possible()
+        return cls.moved_to_com(mass, com, tensor)._possible()
+
+    @classmethod
+    def moved_to_com(cls, mass: float, com: Any, tensor: Any) -> "Inertia":
+        """As `from_origin`, but data are taken as they are."""
+        c, mass = skew(frozen_array(com, (3,), "a centre of mass")), number(mass, "a mass")
+        return cls(mass, com, frozen_array(tensor, (3, 3), "an inertia tensor") + mass * (c @ c))
 
     @classmethod
     def from_parameters(cls, parameters: Any) -> "Inertia":
@@ -86,9 +91,10 @@ class Inertia(Value):
         """Why no body can have this inertia, or None. Tolerance: a millionth, and m (1 um)^2."""
         if self.mass < 0:
             return f"negative mass {self.mass:g} kg"
-        moments = np.linalg.eigvalsh((self.tensor + self.tensor.T) / 2)
-        slack = 1e-6 * max(abs(moments[0]), abs(moments[2])) + 1e-12 * self.mass
-        shown = "(" + ", ".join(f"{m:.6g}" for m in moments) + ")"
+        size = float(np.abs(self.tensor).max()) or 1.0
+        moments = np.linalg.eigvalsh(self.tensor / size)  # scaled: nothing overflows
+        slack = 1e-6 * max(abs(moments[0]), abs(moments[2])) + 1e-12 * self.mass / size
+        shown = "(" + ", ".join(f"{size * m:.6g}" for m in moments) + ")"
         if moments[0] < -slack:
             return f"principal moments {shown} kg m^2 must not be negative"
         if moments[2] > moments[0] + moments[1] + slack:
@@ -103,8 +109,8 @@ class Inertia(Value):
     def seen_from(self, pose: Pose) -> "Inertia":
         """The same body described in the outer frame, in which its own frame has the given pose."""
         R = pose.rotation
-        tensor = R @ self.tensor @ R.T
-        return Inertia(self.mass, R @ self.com + pose.translation, (tensor + tensor.T) / 2)
+        with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
+            return Inertia(self.mass, R @ self.com + pose.translation, R @ self.tensor @ R.T)
 
     def __add__(self, other: "Inertia") -> "Inertia":
         """Two bodies in the same frame, rigidly joined. Exact when one of them is zero."""
@@ -112,10 +118,11 @@ class Inertia(Value):
             return self
         if self == ZERO:
             return other
-        mass = self.mass + other.mass
-        com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
-        parts = (b.tensor - b.mass * (r @ r) for b in (self, other) for r in [skew(b.com - com)])
-        return Inertia(mass, com, sum(parts, np.zeros((3, 3))))
+        with np.errstate(all="ignore"):
+            mass = self.mass + other.mass
+            com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
+            parts = (b.tensor - b.mass * (r @ r) for b in (self, other) for r in [skew(b.com - com)])
+            return Inertia(mass, com, sum(parts, np.zeros((3, 3))))
 
     def __repr__(self) -> str:
         return f"Inertia(mass={self.mass!r}, com={self.com.tolist()}, tensor={self.tensor.tolist()})"

@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.pose import Pose
-from dalembert.model.values import Value, number, text
+from dalembert.model.values import Value, instance, number, text
 from dalembert.spatial import exp_z
 
 Kind = Literal["revolute", "prismatic", "helical"]
@@ -52,9 +52,11 @@ class Joint(Value):
             object.__setattr__(self, name, number(getattr(self, name), here + name, finite=False))
         for name in ("pitch", "damping", "coulomb", "armature"):
             object.__setattr__(self, name, number(getattr(self, name), here + name))
-        if self.lower > self.upper:
+        if self.lower > self.upper or self.lower == np.inf or self.upper == -np.inf:
             raise Error(f"{here}lower limit {self.lower} is above upper limit {self.upper}")
-        for name in ("damping", "coulomb", "armature"):
+        if self.mimic is not None:
+            instance(self.mimic, Mimic, f"{here}mimic")
+        for name in ("damping", "coulomb", "armature", "velocity_limit", "effort_limit"):
             if getattr(self, name) < 0:
                 raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")
         if (self.pitch != 0.0) != (self.kind == "helical"):
@@ -79,6 +81,8 @@ def joint(given: "Joint | str", name: str) -> Joint:
     """A joint from a joint, or from its kind ("revolute", "R", ...) and a name."""
     if isinstance(given, Joint):
         return given
+    if not isinstance(given, str):
+        raise Error(f"{name} must be a dalembert.Joint or a kind of joint, got {brief(given)}")
     return Joint(name, cast(Kind, LETTERS.get(given, given)))
 
 
@@ -99,7 +103,12 @@ class Link(Value):
 
     def __post_init__(self) -> None:
         text(self.name, "a link's name")
-        text(self.parent, f"the parent of link {self.name!r}")
+        here = f"link {self.name!r}"
+        text(self.parent, f"the parent of {here}")
+        instance(self.joint, Joint, f"the joint of {here}")
+        instance(self.inertia, Inertia, f"the inertia of {here}")
+        for name in ("before", "after"):
+            object.__setattr__(self, name, Pose.coerce(getattr(self, name)))
 
     def pose(self, q: float) -> Pose:
         """The link's frame in its parent's frame."""
@@ -117,3 +126,4 @@ class Frame(Value):
     def __post_init__(self) -> None:
         text(self.name, "a frame's name")
         text(self.link, f"the link of frame {self.name!r}")
+        object.__setattr__(self, "pose", Pose.coerce(self.pose))

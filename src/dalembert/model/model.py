@@ -1,21 +1,29 @@
 """A robot's data: links, base, gravity and named frames, checked as a whole when built."""
 
-from collections.abc import Mapping
+import operator
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Link
 from dalembert.model.pose import Pose
 from dalembert.model.tree import Tree
-from dalembert.model.values import Frozen, Value, frozen_array, text
+from dalembert.model.values import Frozen, Value, frozen_array, instance, text
 from dalembert.spatial import Array, Transform
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
+    if not isinstance(given, Sequence):
+        raise Error(f"{what} must be a list of dalembert.{kind.__name__}, got {brief(given)}")
+    return tuple(instance(x, kind, f"each of {what}") for x in given)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +47,11 @@ class Model(Value):
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
         text(self.base_name, "the base's name")
-        object.__setattr__(self, "links", tuple(self.links))
-        object.__setattr__(self, "frames", tuple(self.frames))
+        instance(self.base_inertia, Inertia, "the inertia of the base")
+        if self.source:
+            text(self.source, "the source of a robot")
+        object.__setattr__(self, "links", _all(Link, self.links, "links"))
+        object.__setattr__(self, "frames", _all(Frame, self.frames, "frames"))
         object.__setattr__(self, "notes", tuple((text(a, "a note's link"), text(b, "a note")) for a, b in self.notes))
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "gravity"))
         object.__setattr__(self, "base", Pose.coerce(self.base))
@@ -51,7 +62,7 @@ class Model(Value):
             if link.parent not in seen:
                 raise Error(
                     f"link {link.name!r} has parent {link.parent!r}, which is no earlier link; "
-                    f"list parents before children (so far: {', '.join(sorted(seen))})"
+                    f"list parents before children (so far: {', '.join(sorted(seen)[:12])})"
                 )
             seen.add(link.name)
         links = set(seen)
@@ -61,8 +72,9 @@ class Model(Value):
             if frame.link not in links:
                 raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
             seen.add(frame.name)
-        if twice := sorted({j for j in self.joint_names if self.joint_names.count(j) > 1}):
-            raise Error(f"two joints are called {twice[0]!r}; every joint needs a name of its own")
+        for joint, count in Counter(self.joint_names).items():
+            if count > 1:
+                raise Error(f"two joints are called {joint!r}; every joint needs a name of its own")
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
@@ -104,7 +116,7 @@ class Model(Value):
 
     def locate(self, name: str) -> tuple[int, Pose]:
         """The moving link (-1: the base) that carries a link or frame of this name, and its pose there."""
-        if name in self._places:
+        if isinstance(name, str) and name in self._places:
             return self._places[name]
         raise unknown(f"link or frame of {self.name}:", name, self._places)
 
@@ -141,8 +153,9 @@ class Model(Value):
             np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
             np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
         )
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        return np.random.default_rng(rng).uniform(low, high, (*shape, self.n))
+        shape = tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
+        share = np.random.default_rng(rng).uniform(size=(*shape, self.n))
+        return low * (1 - share) + high * share
 
     def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
         """Joint values by name to an array in joint order; names left out take `default`, or are an error."""
@@ -152,8 +165,11 @@ class Model(Value):
         missing = [name for name in self.joint_names if name not in values]
         if missing and default is None:
             raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
-        parts = [values.get(name, default) for name in self.joint_names]
-        return np.stack(np.broadcast_arrays(*map(np.asarray, parts)), axis=-1).astype(float) if parts else np.zeros(0)
+        parts = [frozen_array(values.get(name, default), None, f"the value of joint {name!r}") for name in self.joint_names]
+        try:
+            return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
+        except ValueError:
+            raise Error(f"the values do not broadcast together: shapes {brief([p.shape for p in parts])}") from None
 
     def to_dict(self, array: Any) -> dict[str, Any]:
         """An array (..., n) in joint order to joint values by name."""
@@ -170,12 +186,18 @@ class Model(Value):
         array, names = np.asarray(array), list(from_names)
         if array.ndim == 0 or array.shape[-1] != len(names):
             raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise Error(f"joint {twice[0]!r} is named twice in from_names")
+        place = {name: k for k, name in enumerate(names)}
+        if len(place) < len(names):
+            raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
         for name in self.joint_names:
-            if name not in names:
+            if name not in place:
                 raise unknown("joint in from_names:", name, names)
-        return array[..., [names.index(name) for name in self.joint_names]]
+        return array[..., [place[name] for name in self.joint_names]]
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Where others keep what they made for this robot; it lives and dies with it and is no part of its value."""
+        return {}
 
     # --- for formulations -----------------------------------------------------------------------------------------------
 
@@ -185,7 +207,7 @@ class Model(Value):
         links = self.links
 
         def stacked(parts: list[Any], *shape: int) -> Array:
-            return np.array(parts, dtype=float).reshape(len(links), *shape)
+            return frozen_array(np.array(parts, dtype=float).reshape(len(links), *shape), None, "a tree")
 
         return Tree(
             parents=self.parents,
@@ -195,9 +217,9 @@ class Model(Value):
             mass=stacked([x.inertia.mass for x in links]),
             com=stacked([x.inertia.com for x in links], 3),
             inertia=stacked([x.inertia.tensor for x in links], 3, 3),
-            gravity=self.base.rotation.T @ self.gravity,
+            gravity=frozen_array(self.base.rotation.T @ self.gravity, (3,), "gravity"),
         )
 
     def __repr__(self) -> str:
-        joints = f"{self.n} joint{'' if self.n == 1 else 's'}"
-        return f"<{type(self).__name__} {self.name!r}: {joints} {self.structure}>".replace(" >", ">")
+        joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()
+        return f"<{type(self).__name__} {self.name!r}: {joints}>"

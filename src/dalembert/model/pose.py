@@ -7,7 +7,7 @@ import numpy as np
 
 from dalembert.errors import Error
 from dalembert.model.values import Frozen, Value, frozen_array
-from dalembert.spatial import Array
+from dalembert.spatial import Array, Transform
 
 SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to be 0 or +-1
 
@@ -15,6 +15,11 @@ SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to 
 def _snapped(rotation: Array, tolerance: float) -> Array:
     near = np.rint(rotation)
     return np.where(np.abs(rotation - near) <= tolerance, near, rotation)
+
+
+def _nearest_rotation(R: Array) -> Array:
+    u, _, vt = np.linalg.svd(R)
+    return u @ vt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +40,8 @@ class Pose(Value):
             raise Error(f"not a rotation: R R^T differs from the identity by {defect:.2g}, R = {R.tolist()}")
         if np.linalg.det(R) < 0:
             raise Error(f"not a rotation but a reflection (determinant -1): R = {R.tolist()}")
+        if defect > 1e-14:  # figures rounded by hand: take the rotation they mean
+            R = _nearest_rotation(R)
         object.__setattr__(self, "rotation", frozen_array(_snapped(R, SNAP), (3, 3), "a rotation"))
         object.__setattr__(self, "translation", frozen_array(self.translation, (3,), "a translation"))
 
@@ -71,6 +78,11 @@ class Pose(Value):
         return T
 
     @property
+    def transform(self) -> Transform:
+        """The same as formulations take it."""
+        return Transform(self.rotation, self.translation)
+
+    @property
     def inverse(self) -> "Pose":
         """The outer frame seen from the inner one."""
         return Pose(self.rotation.T, -self.rotation.T @ self.translation)
@@ -80,12 +92,16 @@ class Pose(Value):
         return Pose(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
 
     def snapped(self, tolerance: float) -> "Pose":
-        """The nearest rotation in which the entries smaller than `tolerance` are exactly 0."""
-        R = np.where(np.abs(self.rotation) <= tolerance, 0.0, self.rotation)
-        if np.array_equal(R, self.rotation):
+        """A rotation nearby in which the entries that are now smaller than `tolerance` are exactly 0."""
+        small = np.abs(self.rotation) <= tolerance
+        if not self.rotation[small].any():
             return self
-        u, _, vt = np.linalg.svd(R)
-        return Pose(_snapped(u @ vt, 4 * SNAP), self.translation)
+        R = self.rotation
+        for _ in range(100):  # zero and straighten in turn; what is left of the small entries shrinks at every step
+            R = _nearest_rotation(np.where(small, 0.0, R))
+            if np.abs(R[small]).max() <= SNAP:
+                break
+        return Pose(np.where(small, 0.0, R), self.translation)
 
     def __repr__(self) -> str:
         return f"Pose(rotation={self.rotation.tolist()}, translation={self.translation.tolist()})"

@@ -5,11 +5,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import LETTERS, Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
+from dalembert.model.values import parent_indices
 
 M = TypeVar("M", bound=Model)
 
@@ -41,10 +42,10 @@ def random_robot(cls: type[M], seed: int, joints: str = "RPRRP", parents: Sequen
     `joints`: one letter a joint, R revolute, P prismatic, H helical. `parents`: index of each link's parent, -1 for the
     base; left out, the links form a chain.
     """
+    if not isinstance(joints, str) or not isinstance(seed, int) or seed < 0:
+        raise Error(f"random_robot needs a seed from 0 and joint letters such as 'RPR', got {brief(seed)}, {brief(joints)}")
     rng = np.random.default_rng(seed)
-    above = tuple(range(-1, len(joints) - 1)) if parents is None else tuple(parents)
-    if len(above) != len(joints) or any(not -1 <= p < i for i, p in enumerate(above)):
-        raise Error(f"parents must give each of the {len(joints)} links an earlier one, or -1 for the base; got {above}")
+    above = parent_indices(parents, len(joints))
     links: list[Link] = []
     for i, (letter, p) in enumerate(zip(joints, above, strict=True)):
         if letter not in LETTERS:

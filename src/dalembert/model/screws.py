@@ -10,10 +10,11 @@ from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
-from dalembert.model.values import frozen_array
-from dalembert.spatial import Ad, Array, Transform
+from dalembert.model.values import frozen_array, instance, parent_indices
+from dalembert.spatial import Ad, Array
 
 M = TypeVar("M", bound=Model)
+NO_PITCH = 1e-6  # m/rad
 
 
 def from_screws(
@@ -34,7 +35,8 @@ def from_screws(
 
     T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i. With frame="body" the screws are given
     in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i). A screw has a unit angular part
-    (turning; its pitch is w . v) or, if that is zero, a unit linear part (sliding). Inertias are in link axes.
+    (turning; its pitch is w . v, below a micrometre per radian taken as rounding) or, if that is zero, a unit linear part
+    (sliding). Inertias are in link axes.
 
     >>> import dalembert as da
     >>> bob = da.Inertia.from_com(1.0, (0, 0, 0), 0.0)
@@ -44,7 +46,7 @@ def from_screws(
     [9.81]
     """
     count = len(homes)
-    S = frozen_array(screws, (count, 6), "screws") if count else np.zeros((0, 6))
+    S = frozen_array(np.zeros((0, 6)) if count == 0 == np.size(screws) else screws, (count, 6), "screws")
     poses = [Pose.coerce(home) for home in homes]
     if len(inertias) != count:
         raise Error(f"{count} home poses but {len(inertias)} inertias; every link needs both")
@@ -52,15 +54,13 @@ def from_screws(
         raise Error(f'frame must be "space" or "body", got {frame!r}')
     if frame == "body" and count:
         tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
-        S = Ad(Transform(tip_pose.rotation, tip_pose.translation), S)
+        S = Ad(tip_pose.transform, S)
     elif tip is not None:
         raise Error('tip= belongs to frame="body"; space screws need none')
     base_name = str(options.get("base_name", "base"))
     names = _names(link_names, "link", count)
     joints = _names(joint_names, "joint", count)
-    above = tuple(range(-1, count - 1)) if parents is None else tuple(parents)
-    if len(above) != count or any(not -1 <= p < i for i, p in enumerate(above)):
-        raise Error(f"parents must give each of the {count} links an earlier one, or -1 for the base; got {above}")
+    above = parent_indices(parents, count)
     links: list[Link] = []
     for i, p in enumerate(above):
         outer = Pose.identity() if p < 0 else poses[p]
@@ -72,7 +72,7 @@ def from_screws(
                 joint,
                 before=outer.inverse @ axis,
                 after=axis.inverse @ poses[i],
-                inertia=inertias[i],
+                inertia=instance(inertias[i], Inertia, f"the inertia of {names[i]!r}"),
             )
         )
     return cls(name, tuple(links), **options)
@@ -100,5 +100,5 @@ def _joint(screw: Array, home: Pose, name: str) -> tuple[Joint, Pose]:
     pitch = float(direction @ v)
     foot = np.cross(direction, v)  # the point of the axis nearest the base
     origin = foot + direction * (direction @ (home.translation - foot))
-    joint = Joint(name) if abs(pitch) <= 1e-12 else Joint(name, "helical", pitch=pitch)
+    joint = Joint(name) if abs(pitch) <= NO_PITCH else Joint(name, "helical", pitch=pitch)
     return joint, Pose(axes, origin)

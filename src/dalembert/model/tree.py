@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from dalembert.spatial import Transform
+from dalembert.spatial import Transform, compose, exp_z
 
 
 class Tree(NamedTuple):
@@ -23,7 +23,16 @@ class Tree(NamedTuple):
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The links carried by each link."""
-        return tuple(tuple(j for j, p in enumerate(self.parents) if p == i) for i in range(len(self.parents)))
+        found: list[list[int]] = [[] for _ in self.parents]
+        for i, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[parent].append(i)
+        return tuple(map(tuple, found))
+
+    def pose(self, i: int, q: Any) -> Transform:
+        """Link i's frame in its parent's, with joint i at position q."""
+        before, after, rho, sigma = self.joint(i)
+        return compose(compose(before, exp_z(rho, sigma, q)), after)
 
     def joint(self, i: int) -> tuple[Transform, Transform, Any, Any]:
         """The fixed transforms before and after joint i, and its rho and sigma."""

@@ -1,22 +1,26 @@
 """Robots from URDF files. Only kinematics and inertias are read; meshes are never needed, nothing else is opened."""
 
+import re
 from collections.abc import Iterator
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
 from dalembert.model import xml
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Kind, Link, Mimic
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
+from dalembert.model.values import text
 from dalembert.spatial import Array
 
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
 UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
 
 
@@ -26,45 +30,50 @@ def parse_urdf(cls: type[M], data: bytes, what: str = "URDF") -> M:
     Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
     inertia is taken as it is (see `check`); gravity is (0, 0, -9.81).
     """
-    root = xml.parse(data, what)
+    try:
+        return _robot(cls, xml.parse(data), what)
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
+
+
+def _robot(cls: type[M], root: Element, what: str) -> M:
     if root.tag != "robot":
         hint = {"mujoco": ": MJCF is not supported", "sdf": ": SDF is not supported"}.get(root.tag, "")
-        raise Error(f"{what}: the root element is <{root.tag}>, a URDF has <robot>{hint}")
+        raise Error(f"the root element is <{root.tag[:40]}>, a URDF has <robot>{hint}")
     if any(str(e.tag).startswith("xacro:") or any("${" in v for v in e.attrib.values()) for e in root.iter()):
-        raise Error(f"{what}: this is a xacro file; expand it to plain URDF first")
-    inertias = {}
+        raise Error("this is a xacro file; expand it to plain URDF first")
+    inertias: dict[str, Inertia] = {}
     for element in root.findall("link"):
-        name = _name(element, "a link", what)
+        name = text(element.get("name"), "the name of a link")
         if name in inertias:
-            raise Error(f"{what}: two links are called {name!r}")
-        inertias[name] = _inertia(element, f"{what}: link {name!r}")
+            raise Error(f"two links are called {name!r}")
+        inertias[name] = _inertia(element, f"link {name!r}")
     if not inertias:
-        raise Error(f"{what}: there is no <link>")
-    joints = _joints(root, inertias, what)
+        raise Error("there is no <link>")
+    joints = _joints(root, inertias)
     carried = {child for _, child, _ in joints}
     roots = [name for name in inertias if name not in carried]
     if len(roots) != 1:
         found = ", ".join(map(repr, roots[:5])) or "none: the joints form a cycle"
-        raise Error(f"{what}: a robot has exactly one root link, found {len(roots)} ({found})")
-    bodies = list(_depth_first(roots[0], joints, inertias, what))
+        raise Error(f"a robot has exactly one root link, found {len(roots)} ({found})")
+    bodies = list(_depth_first(roots[0], joints, inertias))
     if len(bodies) + 1 != len(inertias):
         lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
-        raise Error(f"{what}: link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
+        raise Error(f"link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
     made = assemble(roots[0], inertias[roots[0]], bodies)
-    name = root.get("name") or "robot"
-    return cls(name, base_name=roots[0], source=f"URDF {what}", **made._asdict())
+    return cls(root.get("name") or "robot", base_name=roots[0], source=f"URDF {what}", **made._asdict())
 
 
-def _joints(root: Element, links: dict[str, Inertia], what: str) -> list[tuple[str, str, Element]]:
+def _joints(root: Element, links: dict[str, Inertia]) -> list[tuple[str, str, Element]]:
     """(parent, child, element) of every joint, each child once."""
     joints: list[tuple[str, str, Element]] = []
     names: set[str] = set()
     carried: dict[str, str] = {}
     for element in root.findall("joint"):
-        name = _name(element, "a joint", what)
-        here = f"{what}: joint {name!r}"
+        name = text(element.get("name"), "the name of a joint")
+        here = f"joint {name!r}"
         if name in names:
-            raise Error(f"{what}: two joints are called {name!r}")
+            raise Error(f"two joints are called {name!r}")
         names.add(name)
         ends: list[str] = []
         for tag in ("parent", "child"):
@@ -73,26 +82,24 @@ def _joints(root: Element, links: dict[str, Inertia], what: str) -> list[tuple[s
             if link is None:
                 raise Error(f'{here} needs <{tag} link="..."/>')
             if link not in links:
-                raise Error(f"{here} names {link!r} as {tag}, but there is no such link")
+                raise Error(f"{here} names {brief(link, 60)} as {tag}, but there is no such link")
             ends.append(link)
         parent, child = ends
         if child in carried:
-            raise Error(f"{what}: link {child!r} is the child of two joints, {carried[child]!r} and {name!r}")
+            raise Error(f"link {child!r} is the child of two joints, {carried[child]!r} and {name!r}")
         carried[child] = name
         joints.append((parent, child, element))
     return joints
 
 
-def _depth_first(
-    root: str, joints: list[tuple[str, str, Element]], inertias: dict[str, Inertia], what: str
-) -> Iterator[Link | Fixed]:
+def _depth_first(root: str, joints: list[tuple[str, str, Element]], inertias: dict[str, Inertia]) -> Iterator[Link | Fixed]:
     below: dict[str, list[tuple[str, str, Element]]] = {}
     for joint in joints:
         below.setdefault(joint[0], []).append(joint)
     stack = below.get(root, [])[::-1]
     while stack:
         parent, child, element = stack.pop()
-        yield _body(parent, child, element, inertias[child], f"{what}: joint {element.get('name')!r}")
+        yield _body(parent, child, element, inertias[child], f"joint {element.get('name')!r}")
         stack += below.get(child, [])[::-1]
 
 
@@ -103,7 +110,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         return Fixed(child, parent, origin, inertia)
     if kind not in KINDS:
         why = UNSUPPORTED.get(kind)
-        raise Error(f"{here} is of type {kind!r}" + (f": {why} is not supported" if why else ", which URDF does not know"))
+        raise Error(f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which URDF does not know"))
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
     bounded = limit is not None and kind != "continuous"
@@ -133,23 +140,29 @@ def _mimic(element: Element, here: str) -> Mimic:
 
 
 def _axis(element: Element, here: str) -> Array:
-    found = element.find("axis")
-    axis = _vector(found, "xyz", here, (1.0, 0.0, 0.0))
-    size = float(np.linalg.norm(axis))
-    if size < 1e-6:
+    axis = _vector(element.find("axis"), "xyz", here, (1.0, 0.0, 0.0))
+    largest = float(np.abs(axis).max())
+    if largest < 1e-6:
         raise Error(f"{here} has axis {axis.tolist()}, which has no direction")
-    return axis / size
+    axis = axis / largest
+    return axis / np.linalg.norm(axis)
 
 
 def _inertia(link: Element, here: str) -> Inertia:
     inertial = link.find("inertial")
     if inertial is None:
         return Inertia.zero()
-    pose = _pose(inertial.find("origin"), here)
-    entries = inertial.find("inertia")
-    xx, xy, xz, yy, yz, zz = (_float(entries, k, here, 0.0) for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    for tag, keys in (("mass", ("value",)), ("inertia", MOMENTS)):
+        found = inertial.find(tag)
+        if found is None or any(found.get(key) is None for key in keys):
+            raise Error(f"{here}: <inertial> needs <{tag}> with {', '.join(keys)}")
+    xx, xy, xz, yy, yz, zz = (_float(inertial.find("inertia"), k, here, 0.0) for k in MOMENTS)
     mass = _float(inertial.find("mass"), "value", here, 0.0)
-    return Inertia(mass, np.zeros(3), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).seen_from(pose)
+    try:
+        body = Inertia(mass, np.zeros(3), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return body.seen_from(_pose(inertial.find("origin"), here))
+    except Error as error:
+        raise Error(f"{here}: {error}") from None
 
 
 def _pose(element: Element | None, here: str) -> Pose:
@@ -157,35 +170,27 @@ def _pose(element: Element | None, here: str) -> Pose:
     return Pose.of(_vector(element, "xyz", here, zero), _vector(element, "rpy", here, zero))
 
 
-def _name(element: Element, what: str, where: str) -> str:
-    name = element.get("name")
-    if not name:
-        raise Error(f"{where}: {what} has no name")
-    return name
-
-
 def _vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:
-    text = None if element is None else element.get(key)
-    if text is None:
+    given = None if element is None else element.get(key)
+    if given is None:
         return np.array(default)
-    parts = text.split()
+    parts = given.split()
     if len(parts) != 3:
-        raise Error(f"{here}: {key} must be three numbers, got {text[:60]!r}")
+        raise Error(f"{here}: {key} must be three numbers, got {brief(given, 60)}")
     return np.array([_number(part, key, here) for part in parts])
 
 
 def _float(element: Element | None, key: str, here: str, default: float) -> float:
-    text = None if element is None else element.get(key)
-    return default if text is None else _number(text, key, here)
+    given = None if element is None else element.get(key)
+    return default if given is None else _number(given, key, here)
 
 
-def _number(text: str, key: str, here: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise Error(f"{here}: {key} must be a number, got {text[:60]!r}") from None
+def _number(given: str, key: str, here: str) -> float:
+    if not NUMBER.fullmatch(given.strip()):
+        raise Error(f"{here}: {key} must be a finite number, got {brief(given, 60)}")
+    value = float(given)
     if not np.isfinite(value):
-        raise Error(f"{here}: {key} must be finite, got {text[:60]!r}")
+        raise Error(f"{here}: {key} must be a finite number, got {brief(given, 60)}")
     return value
 
 

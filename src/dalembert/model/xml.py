@@ -9,7 +9,7 @@ MAX_DEPTH = 64
 MAX_ATTRIBUTE = 1 << 16
 
 
-def parse(data: bytes, what: str) -> Element:
+def parse(data: bytes) -> Element:
     """The root element of a document, or an error that says where it is broken."""
     builder, depth = TreeBuilder(), 0
     parser = expat.ParserCreate()
@@ -18,10 +18,10 @@ def parse(data: bytes, what: str) -> Element:
         nonlocal depth
         depth += 1
         if depth > MAX_DEPTH:
-            raise Error(f"{what}: elements nested deeper than {MAX_DEPTH} (line {parser.CurrentLineNumber})")
+            raise Error(f"elements nested deeper than {MAX_DEPTH} (line {parser.CurrentLineNumber})")
         for name, value in attributes.items():
             if len(value) > MAX_ATTRIBUTE:
-                raise Error(f"{what}: attribute {name[:40]!r} of <{tag[:40]}> is longer than {MAX_ATTRIBUTE} characters")
+                raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {MAX_ATTRIBUTE} characters")
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -30,7 +30,7 @@ def parse(data: bytes, what: str) -> Element:
         builder.end(tag)
 
     def doctype(*_: object) -> None:
-        raise Error(f"{what}: document type declarations and entities are refused (line {parser.CurrentLineNumber})")
+        raise Error(f"document type declarations and entities are refused (line {parser.CurrentLineNumber})")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = doctype
@@ -38,8 +38,8 @@ def parse(data: bytes, what: str) -> Element:
         parser.Parse(data, True)
         return builder.close()
     except expat.ExpatError as error:
-        raise Error(f"{what}: not well-formed XML: {error}") from None
+        raise Error(f"not well-formed XML: {error}") from None
     except (LookupError, UnicodeError, ValueError) as error:  # unknown or broken encodings
         if isinstance(error, Error):
             raise
-        raise Error(f"{what}: cannot be read as XML: {error}") from None
+        raise Error(f"cannot be read as XML: {error}") from None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import evaluate
+from dalembert.quantities.quantity import checked_input, evaluate
 from dalembert.quantities.wrench import Wrench, wrench_array
 from dalembert.spatial import Array
 
@@ -39,7 +39,14 @@ def inverse_dynamics(
     >>> arm.inverse_dynamics([[0.1, 0.2]] * 3, [1.0, 0.0], [0.0, 0.0], method="lie_group").shape
     (3, 2)
     """
+    if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
+        try:  # one state goes straight to its gufunc: no look at shapes or values, NumPy refuses what is wrong
+            if q.ndim == 1:
+                return robot.memo["inverse_dynamics"][method](q, qd, qdd)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            pass  # lists, the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    if wrenches is not None:
-        given["wrenches"] = wrench_array(robot, q, wrenches)
+    if isinstance(wrenches, Mapping):
+        wrenches = wrench_array(robot, checked_input(robot, "inverse_dynamics", "q", q), wrenches)
+    given["wrenches"] = wrenches
     return evaluate(robot, "inverse_dynamics", method, given, backend, out)

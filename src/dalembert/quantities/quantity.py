@@ -1,14 +1,18 @@
 """From a formulation to a number: which inputs a quantity has, its traced program, and the evaluation on arrays."""
 
+import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
+from dalembert.native.kernel import Kernel, build
 from dalembert.spatial import Array, sign
 from dalembert.trace.count import OperationCount
 from dalembert.trace.count import operation_count as count
@@ -16,6 +20,7 @@ from dalembert.trace.program import Program, trace
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
+LARGE = 50_000  # nodes: about ten seconds of compiling
 
 
 class Quantity(NamedTuple):
@@ -39,7 +44,7 @@ QUANTITIES = {
 
 def quantity_named(name: str) -> Quantity:
     """The description of a quantity."""
-    if name not in QUANTITIES:
+    if not isinstance(name, str) or name not in QUANTITIES:
         raise unknown("quantity", name, QUANTITIES)
     return QUANTITIES[name]
 
@@ -77,32 +82,35 @@ def program(
     function = formulation(quantity, method or described.method)
     shapes = _shapes(model, described, optional)
 
-    def body(*arrays: Any) -> Array:
+    def body(*arrays: Any) -> Any:
         given = dict(zip(shapes, arrays, strict=True))
-        return function(model.tree, **given) + at_the_joints(model, given["qd"], given["qdd"])
+        result = function(model.tree, **given) if model.n else np.zeros(0)
+        for term in joint_terms(model, given["qd"], given["qdd"]):
+            result = result + term
+        return result
 
     return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
 
 
-def at_the_joints(model: Model, qd: Any, qdd: Any) -> Any:
-    """What formulations leave out: armature qdd + damping qd + coulomb sign(qd)."""
+def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
+    """Armature, damping and Coulomb friction of every joint."""
     joints = [link.joint for link in model.links]
     armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
-    total: Any = 0
-    if armature.any():
-        total = total + armature * qdd
-    if damping.any():
-        total = total + damping * qd
-    if coulomb.any():
-        total = total + coulomb * sign(qd)
-    return total
+    return armature, damping, coulomb
+
+
+def joint_terms(model: Model, qd: Any, qdd: Any) -> list[Any]:
+    """What formulations leave out, as far as the robot has it: armature qdd, damping qd, coulomb sign(qd)."""
+    armature, damping, coulomb = joint_parameters(model)
+    terms = ((armature, qdd), (damping, qd), (coulomb, sign(qd) if coulomb.any() else qd))
+    return [factor * motion for factor, motion in terms if factor.any()]
 
 
 def operation_count(model: Model, quantity: str, method: str | None = None, *, customized: bool = True) -> OperationCount:
     """How many operations one evaluation takes, friction and armature left out.
 
     `customized`: zeros, ones and repeated expressions removed for this very robot; otherwise every operation that the source
-    writes, as for a robot about which nothing is known.
+    writes on data, as for a robot on a still base about which nothing else is known.
 
     >>> import dalembert as da
     >>> print(da.robot("two_link").operation_count("inverse_dynamics"))
@@ -112,25 +120,95 @@ def operation_count(model: Model, quantity: str, method: str | None = None, *, c
     return count(program(bare, quantity, method, folding=customized, sharing=customized))
 
 
-def kernel(model: Model, quantity: str, method: str, optional: tuple[str, ...], backend: str) -> NumpyKernel:
-    """The evaluator of a quantity, made once per robot and kept with it."""
-    key = quantity, method, optional, backend
-    kept: dict[Any, NumpyKernel] = model.__dict__.setdefault("_kernels", {})
-    if key not in kept:
-        if backend not in BACKENDS:
-            raise unknown("backend", backend, BACKENDS)
-        if backend == "native":
-            raise Error('native kernels are not built yet; use backend="auto" or "numpy"')
-        kept[key] = NumpyKernel(program(model, quantity, method, optional=optional))
-    return kept[key]
+def compile(
+    model: Model, quantity: str, method: str | None = None, *, optional: Sequence[str] = (), backend: str = "auto"
+) -> Kernel | NumpyKernel:
+    """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
+
+    backend "native" compiles to vector code, "numpy" runs generated NumPy source, "auto" takes native code unless llvmlite is
+    missing or the program is too large to compile in reasonable time. The result's `backend` tells which it is.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").compile("inverse_dynamics").backend
+    'native'
+    """
+    described = quantity_named(quantity)
+    method = method or described.method
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    included = tuple(name for name in described.optional if name in optional)
+    kernels = model.memo.setdefault(quantity, {})
+    kept = kernels.get((method, included, backend))
+    if kept is None:
+        if model.n == 0:
+            raise Error(f"{model.name} has no moving joints: there is nothing to compile")
+        formulation(quantity, method)
+        _shapes(model, described, optional)
+        kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
+        if isinstance(kept, Kernel) and not included and backend == "auto":
+            kernels[method] = kept.gufunc  # the short way for one state
+    return kept
+
+
+def _make(model: Model, quantity: str, method: str, optional: tuple[str, ...], backend: str) -> Kernel | NumpyKernel:
+    def traced() -> Program:
+        found = program(model, quantity, method, optional=optional)
+        if backend == "auto" and len(found.nodes) > LARGE:
+            raise TooLargeError(found)
+        return found
+
+    if backend != "numpy":
+        try:
+            rebuild = compile, (model, quantity, method), {"optional": optional, "backend": backend}
+            return build(f"{quantity} {method} {optional} {_content(model)}", traced, (_call, rebuild))
+        except ImportError as missing:
+            if backend == "native":
+                raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
+            _say_once(f"native kernels need llvmlite, which cannot be loaded ({missing}); computing with NumPy instead")
+        except TooLargeError as large:
+            _say_once(
+                f"{quantity} of {model.name} by {method} has {len(large.program.nodes)} operations, too many to compile quickly; "
+                'computing with NumPy instead (backend="native" insists)'
+            )
+            return NumpyKernel(large.program)
+    return NumpyKernel(program(model, quantity, method, optional=optional))
+
+
+class TooLargeError(Exception):
+    """A program that would take too long to compile."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+
+def _call(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return function(*arguments, **options)
+
+
+@cache
+def _say_once(message: str) -> None:
+    warnings.warn(message, PerformanceWarning, stacklevel=6)
+
+
+def _content(model: Model) -> str:
+    """A hash of all that programs depend on: names and limits do not matter."""
+    found = hashlib.sha256()
+    tree = model.tree
+    for part in (*tree.before, *tree.after, *tree[3:], *joint_parameters(model)):
+        found.update(np.ascontiguousarray(part).tobytes())
+    return f"{tree.parents} {found.hexdigest()}"
 
 
 def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any], backend: str, out: Any) -> Any:
     """A quantity on arrays: shapes checked, kernel looked up, batches broadcast."""
     described = quantity_named(quantity)
     formulation(quantity, method)
-    present = {name: _numbers(quantity, name, value) for name, value in given.items() if value is not None}
-    shapes = _shapes(model, described, [name for name in present if name in described.optional])
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    present = {name: _numbers(quantity, name, given[name]) for name in described.inputs}
+    present |= {name: _numbers(quantity, name, given[name]) for name in described.optional if given.get(name) is not None}
+    optional = tuple(name for name in present if name in described.optional)
+    shapes = _shapes(model, described, optional)
     arrays = [_checked(model, quantity, name, present[name], shape) for name, shape in shapes.items()]
     batches = {name: a.shape[: a.ndim - len(s)] for (name, s), a in zip(shapes.items(), arrays, strict=True)}
     try:
@@ -139,11 +217,23 @@ def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any],
         shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
     results = [(*batch, *_shape(model, t)) for t in described.outputs.values()]
-    outs = None if out is None else [_checked_out(quantity, out, results[0])]
+    complex_ = any(a.dtype.kind == "c" for a in arrays)
+    if out is not None:
+        _checked_out(quantity, out, results[0], complex_)
     if model.n == 0:
-        return np.zeros(results[0]) if out is None else out
-    found = kernel(model, quantity, method, tuple(n for n in described.optional if n in present), backend)
-    return found(*arrays, out=outs)[0]
+        return np.zeros(results[0], complex if complex_ else float) if out is None else out
+    if complex_:
+        if backend == "native":
+            raise Error(f'{quantity}: native kernels compute with real numbers; complex ones need backend="numpy"')
+        backend = "numpy"
+    return compile(model, quantity, method, optional=optional, backend=backend)(*arrays, out=out)
+
+
+def checked_input(model: Model, quantity: str, name: str, value: Any) -> Array:
+    """One input as an array whose core shape is right."""
+    described = quantity_named(quantity)
+    shape = _shape(model, {**described.inputs, **described.optional}[name])
+    return _checked(model, quantity, name, _numbers(quantity, name, value), shape)
 
 
 def _numbers(quantity: str, name: str, value: Any) -> Array:
@@ -152,23 +242,24 @@ def _numbers(quantity: str, name: str, value: Any) -> Array:
     except ValueError:
         raise Error(f"{quantity}: {name} must hold numbers in a regular array, got rows of different lengths") from None
     if array.dtype.kind not in "fiubc":
-        raise Error(f"{quantity}: {name} must hold numbers, got dtype {array.dtype}")
+        raise Error(f"{quantity}: {name} must hold numbers, got {brief(value)}")
     return array
 
 
 def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[int, ...]) -> Array:
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        order = f"; joint order: {', '.join(model.joint_names)}" if shape == (model.n,) else ""
+        order = f"; joint order: {', '.join(model.joint_names[:12])}" if name in ("q", "qd", "qdd") else ""
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{quantity}: {name} has shape {array.shape}, {model.name} needs {wanted}{order}")
     return array
 
 
-def _checked_out(quantity: str, out: Any, shape: tuple[int, ...]) -> Array:
+def _checked_out(quantity: str, out: Any, shape: tuple[int, ...], complex_: bool) -> Array:
     if not isinstance(out, np.ndarray):
         raise Error(f"{quantity}: out must be a numpy array, got {type(out).__name__}")
     if out.shape != shape:
         raise Error(f"{quantity}: out has shape {out.shape}, the result has {shape}")
-    if out.dtype.kind not in "fc" or not out.flags.writeable:
-        raise Error(f"{quantity}: out must be a writable array of floats, got dtype {out.dtype}")
+    if out.dtype.kind not in ("c" if complex_ else "fc") or not out.flags.writeable:
+        kind = "complex numbers" if complex_ else "floats"
+        raise Error(f"{quantity}: out must be a writable array of {kind}, got dtype {out.dtype}")
     return out

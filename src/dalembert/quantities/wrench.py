@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
-from dalembert.model.tree import Tree
-from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, exp_z, join, rotate_back
+from dalembert.model.pose import Pose
+from dalembert.model.values import Value, frozen_array
+from dalembert.quantities.kinematics import world_poses
+from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, join, rotate_back
 
 FRAMES = ("body", "world_aligned", "world")
 
 
-@dataclass(frozen=True)
-class Wrench:
+@dataclass(frozen=True, eq=False)
+class Wrench(Value):
     """A force (N) and moment (N m) acting ON the robot, each (..., 3).
 
     frame="body": components in the axes of the link or frame; the force acts at `point`, given there too.
@@ -34,45 +36,40 @@ class Wrench:
         if self.frame not in FRAMES:
             raise unknown("frame of a wrench:", self.frame, FRAMES)
         for name in ("force", "moment", "point"):
-            array = np.asarray(getattr(self, name), dtype=float)
+            array = frozen_array(getattr(self, name), None, f"the {name} of a wrench")
             if array.ndim == 0 or array.shape[-1] != 3:
-                raise Error(f"{name} of a wrench must be (..., 3), got shape {array.shape}")
+                raise Error(f"the {name} of a wrench must be (..., 3), got shape {array.shape}")
             object.__setattr__(self, name, array)
 
 
-def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench] | Any) -> Array:
-    """Wrenches by link or frame name, or an array already, as (..., n, 6): (moment, force) at link origins in link axes."""
-    if not isinstance(wrenches, Mapping):
-        return np.asarray(wrenches)
+def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
+    """Wrenches by link or frame name as (..., n, 6): (moment, force) at link origins in link axes."""
     total: list[Any] = [np.zeros(6) for _ in range(model.n)]
-    poses = None
-    for name, wrench in wrenches.items():
-        if not isinstance(wrench, Wrench):
-            raise Error(f"the wrench on {name!r} must be a dalembert.Wrench(force=..., moment=...), got {wrench!r}")
-        link, pose = model.locate(name)
-        if link < 0:
-            continue  # what pushes the base is not felt by the joints
-        place = Transform(pose.rotation, pose.translation)
-        if wrench.frame == "body":
-            felt = join(wrench.moment + cross(wrench.point, wrench.force), wrench.force)
-        else:
-            poses = poses or world_poses(model.tree, Transform(model.base.rotation, model.base.translation), q)
-            world = compose(poses[link], place)
-            force, moment = rotate_back(world.rotation, wrench.force), rotate_back(world.rotation, wrench.moment)
-            point = wrench.point
-            if wrench.frame == "world":
-                point = rotate_back(world.rotation, wrench.point - world.translation)
-            felt = join(moment + cross(point, force), force)
-        total[link] = total[link] + Ad_inverse_dual(place, felt)
-    batch = np.broadcast_shapes(*(t.shape[:-1] for t in total)) if total else ()
-    return np.stack([np.broadcast_to(t, (*batch, 6)) for t in total], axis=-2) if total else np.zeros((0, 6))
+    poses: list[Transform] = []
+    try:
+        for name, wrench in wrenches.items():
+            if not isinstance(wrench, Wrench):
+                raise Error(f"the wrench on {name!r} must be a dalembert.Wrench(force=..., moment=...), got {brief(wrench)}")
+            link, pose = model.locate(name)
+            if link < 0:
+                continue  # what pushes the base is not felt by the joints
+            if wrench.frame != "body" and not poses:
+                poses = world_poses(model, q)
+            felt = _in_body(wrench, pose, poses[link] if wrench.frame != "body" else None)
+            total[link] = total[link] + Ad_inverse_dual(pose.transform, felt)
+        return np.stack(np.broadcast_arrays(*total), axis=-2) if total else np.zeros((0, 6))
+    except ValueError as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"the wrenches' leading (batch) axes do not broadcast together: {error}") from None
 
 
-def world_poses(tree: Tree, base: Transform, q: Any) -> list[Transform]:
-    """The pose of every link in the world."""
-    q, poses = np.asarray(q), list[Transform]()
-    for i, parent in enumerate(tree.parents):
-        before, after, rho, sigma = tree.joint(i)
-        step = compose(compose(before, exp_z(rho, sigma, q[..., i])), after)
-        poses.append(compose(base if parent < 0 else poses[parent], step))
-    return poses
+def _in_body(wrench: Wrench, pose: Pose, link: Transform | None) -> Array:
+    """(moment, force) at the origin of the frame at `pose` in its link, in its axes; `link` is the link in the world."""
+    force, moment, point = wrench.force, wrench.moment, wrench.point
+    if link is not None:
+        world = compose(link, pose.transform)
+        force, moment = rotate_back(world.rotation, force), rotate_back(world.rotation, moment)
+        if wrench.frame == "world":
+            point = rotate_back(world.rotation, point - world.translation)
+    return join(moment + cross(point, force), force)

@@ -4,6 +4,7 @@ import numpy as np
 
 from dalembert.formulations import methods
 from dalembert.robot import Robot
+from dalembert.text import table
 
 
 def brief(robot: Robot) -> str:
@@ -17,15 +18,15 @@ def brief(robot: Robot) -> str:
 def _torques(robot: Robot) -> str:
     q, still = robot.neutral(), np.zeros(robot.n)
     fast = np.ones(robot.n)
-    rows = [["joint", "unit", "hold still", "accelerate by 1", "move at 1"]]
+    rows = [["joint", "unit", "at rest", "all joints accelerating at 1", "all joints moving at 1"]]
     hold = robot.inverse_dynamics(q, still, still)
     start = robot.inverse_dynamics(q, still, fast)
     move = robot.inverse_dynamics(q, fast, still)
     for i, link in enumerate(robot.links):
         unit = "N" if link.joint.kind == "prismatic" else "N m"
-        rows.append([link.joint.name, unit, *(f"{tau[i]:.4f}" for tau in (hold, start, move))])
+        rows.append([link.joint.name, unit, *(f"{tau[i] + 0.0:.4f}" for tau in (hold, start, move))])
     shown = ", ".join(f"{x:g}" for x in q)
-    return f"joint forces at q = ({shown}), all joints alike (rad, m, s)\n" + _table(rows)
+    return f"joint forces at q = ({shown}); motion in rad/s or m/s, and per second\n" + table(rows, right=True)
 
 
 def _counts(robot: Robot) -> str:
@@ -39,14 +40,4 @@ def _counts(robot: Robot) -> str:
         counts = (own.mul, own.add, own.sincos, general.mul, general.add)
         rows.append([method, *map(str, counts), f"{difference:.1e}" if difference else "-"])
     note = "operations of one evaluation: customized to this robot, and as the source is written (general)"
-    return f"{note}\n" + _table(rows)
-
-
-def _table(rows: list[list[str]]) -> str:
-    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-
-    def line(row: list[str]) -> str:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        return "  " + "  ".join(cells)
-
-    return "\n".join(map(line, rows))
+    return f"{note}\n" + table(rows, right=True)

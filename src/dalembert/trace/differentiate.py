@@ -1,6 +1,7 @@
 """Derivatives of programs, as programs."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 from dalembert.errors import Error, unknown
@@ -10,12 +11,12 @@ from dalembert.trace.program import Program, Variable, apply, assemble, evaluate
 
 def differentiate(
     program: Program,
-    wrt: Sequence[str] | None = None,
+    wrt: str | Sequence[str] | None = None,
     *,
     mode: Literal["auto", "forward", "reverse"] = "auto",
     keep: bool = False,
 ) -> Program:
-    """The Jacobians of all outputs with respect to the named inputs (default: all), as a new program.
+    """The Jacobians of all outputs with respect to the named inputs (default: all), in that order.
 
     Its outputs are called d<output>_d<input> and have the shape output.shape + input.shape; with `keep` the original outputs
     come first. Forward mode carries one tangent per input scalar, reverse mode one adjoint sweep per output scalar; "auto" takes
@@ -31,10 +32,11 @@ def differentiate(
     dy_dx[1] = v0
     """
     names = [v.name for v in program.inputs]
-    for name in wrt or ():
+    wanted = names if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+    for name in wanted:
         if name not in names:
             raise unknown("input of the program:", name, names)
-    chosen = [k for k, v in enumerate(program.inputs) if wrt is None or v.name in wrt]
+    chosen = [names.index(name) for name in wanted]
     tape = Tape()
     symbols = [[tape.node("input", k, j) for j in range(v.size)] for k, v in enumerate(program.inputs)]
     values = evaluate(program, symbols)
@@ -68,7 +70,8 @@ def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
         case "mul":
             return b, a
         case "div":
-            return 1 / b, -value / b
+            reciprocal = Fraction(1, b) if isinstance(b, int) else 1 / b  # exact where the program is
+            return reciprocal, -value * reciprocal
         case "neg":
             return (-1,)
         case "sqrt":

@@ -1,10 +1,12 @@
 """Exact scalars: integers modulo a prime, and angles given as points on the circle.
 
-cos and sin of an unknown angle are any pair with c^2 + s^2 = 1. An identity between programs that holds for real numbers holds
-for such pairs too, and one that fails at random residues fails in the reals: equality with no tolerance to hide behind.
+cos and sin of an unknown angle are any pair with c^2 + s^2 = 1. Two programs that agree at random residues are identical, in the
+reals too, but for a probability of about their degree divided by the prime (Schwartz and Zippel): equality with no tolerance to
+hide behind.
 """
 
 from fractions import Fraction
+from math import isfinite
 from numbers import Rational
 from typing import Any
 
@@ -75,8 +77,7 @@ class Residue:
     def __eq__(self, other: object) -> bool:
         return self.value == _integer(other)
 
-    def __hash__(self) -> int:
-        return hash(self.value)
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - equal to fractions and floats whose hashes differ
 
     def __repr__(self) -> str:
         return f"Residue({self.value})"
@@ -89,6 +90,8 @@ def _refuse(what: str) -> Residue:
 def _integer(x: Any) -> int | None:
     if isinstance(x, Residue):
         return x.value
+    if isinstance(x, float) and not isfinite(x):
+        return None
     return Residue(x).value if isinstance(x, int | float | Rational) else None
 
 
@@ -101,7 +104,7 @@ def _quotient(a: int, b: int) -> Residue:
 class Angle:
     """An angle for exact scalars: its value where it stands alone, and its cosine and sine, which may be any circle point.
 
-    >>> x = Angle.from_parameter(Fraction(1, 2))
+    >>> x = Angle.from_parameter(Fraction(1, 2), value=Fraction(9, 10))
     >>> x.cos(), x.sin()
     (Fraction(3, 5), Fraction(4, 5))
     """
@@ -112,9 +115,12 @@ class Angle:
         self.value, self.cosine, self.sine = value, cosine, sine
 
     @classmethod
-    def from_parameter(cls, t: Any, value: Any = None) -> "Angle":
-        """The angle whose half has tangent t. Its value matters to helical joints only; left out, it is t."""
-        return cls(t if value is None else value, (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
+    def from_parameter(cls, t: Any, value: Any) -> "Angle":
+        """The angle whose half has tangent t, and whose value, where it enters outside sine and cosine, is free.
+
+        In a proof the value must be independent of t: an angle is no algebraic function of its sine and cosine.
+        """
+        return cls(value, (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
 
     def cos(self) -> Any:
         """The given cosine."""

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import Error, brief
+
 Node = tuple[Any, ...]
-UNARY = ("neg", "sqrt", "sin", "cos", "sign")
 BINARY = ("add", "sub", "mul", "div")
 
 
@@ -47,7 +48,13 @@ class Tape:
 
     def lift(self, x: Any) -> "Expr":
         """A number as a node."""
-        return x if isinstance(x, Expr) else self.node("const", x.item() if isinstance(x, np.generic) else x)
+        if isinstance(x, Expr):
+            if x.tape is not self:
+                raise Error("a traced scalar of one recording turned up in another")
+            return x
+        if not isinstance(x, Number):
+            raise Error(f"recording met something that is no number: {brief(x)}")
+        return self.node("const", x.item() if isinstance(x, np.generic) else x)
 
     def raw(self, op: str, *operands: Any) -> "Expr":
         """An operation as it stands, no rule applied."""
@@ -62,7 +69,6 @@ class Expr:
     """A traced scalar: behaves like a number, has no value."""
 
     __slots__ = ("index", "tape")
-    __array_priority__ = 1000
 
     def __init__(self, tape: Tape, index: int) -> None:
         self.tape, self.index = tape, index
@@ -96,11 +102,11 @@ class Expr:
         return _binary("div", other, self)
 
     def __pow__(self, power: Any) -> Any:
-        if not isinstance(power, int) or not 0 <= power <= 16:
+        if not isinstance(power, int | np.integer) or not 0 <= power <= 16:
             raise TypeError(f"traced scalars have whole powers from 0 to 16, got {power!r}")
         result: Any = 1
-        for _ in range(power):
-            result = self * result
+        for bit in bin(power)[2:]:  # square and multiply
+            result = result * result * self if bit == "1" else result * result
         return result
 
     def __neg__(self) -> Any:
@@ -153,8 +159,7 @@ def _binary(op: str, a: Any, b: Any) -> Any:
     if not isinstance(a, Expr | Number) or not isinstance(b, Expr | Number):
         return NotImplemented  # arrays: numpy loops over them itself
     tape: Tape = next(x.tape for x in (a, b) if isinstance(x, Expr))
-    if any(isinstance(x, Expr) and x.tape is not tape for x in (a, b)):
-        raise TypeError("two traced scalars of different recordings cannot be combined")
+    a, b = (x if _is_number(x) else tape.lift(x) for x in (a, b))
     return _RULES[op](tape, a, b) if tape.folding else tape.raw(op, a, b)
 
 
@@ -171,8 +176,6 @@ def _negated(x: Any) -> Any:
     inner = _inside(x)
     if inner is not None:
         return inner
-    if x._node[0] == "sub" and (other := x.tape.find("sub", x._node[2], x._node[1])) is not None:
-        return other
     return x.tape.raw("neg", x)
 
 
@@ -181,11 +184,10 @@ def _add(tape: Tape, a: Any, b: Any) -> Any:
         return b
     if _is_number(b) and b == 0:
         return a
-    if (y := _inside(b)) is not None:
-        return _sub(tape, a, y)
-    if (y := _inside(a)) is not None:
-        return _sub(tape, b, y)
-    return tape.raw("add", a, b)
+    (x, minus_x), (y, minus_y) = _unsigned(a), _unsigned(b)
+    if minus_y:
+        return _negated(_add(tape, x, y)) if minus_x else _sub(tape, a, y)
+    return _sub(tape, b, x) if minus_x else tape.raw("add", a, b)
 
 
 def _sub(tape: Tape, a: Any, b: Any) -> Any:
@@ -193,10 +195,11 @@ def _sub(tape: Tape, a: Any, b: Any) -> Any:
         return a
     if _is_number(a) and a == 0:
         return _negated(b)
-    if (y := _inside(b)) is not None:
-        return _add(tape, a, y)
-    if (y := _inside(a)) is not None:
-        return _negated(_add(tape, y, b))
+    (x, minus_x), (y, minus_y) = _unsigned(a), _unsigned(b)
+    if minus_y:
+        return _sub(tape, y, x) if minus_x else _add(tape, a, y)
+    if minus_x:
+        return _negated(_add(tape, x, b))
     a, b = tape.lift(a), tape.lift(b)
     if a.index == b.index:
         return 0
@@ -225,7 +228,7 @@ def _mul(tape: Tape, a: Any, b: Any) -> Any:
 
 def _div(tape: Tape, a: Any, b: Any) -> Any:
     if _is_number(b) and b == 0:
-        raise ZeroDivisionError("division by a structural zero while recording")
+        raise Error("division by a structural zero while recording")
     if _is_number(a) and a == 0:
         return 0
     (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from keyword import iskeyword
 from math import prod
 from typing import Any, NamedTuple
 
@@ -26,6 +27,14 @@ class Variable(NamedTuple):
     def size(self) -> int:
         """How many scalars it holds."""
         return prod(self.shape)
+
+    def batch(self, array: Any) -> tuple[int, ...]:
+        """The leading axes of an array that ends in this shape; ValueError if it does not."""
+        core = array.ndim - len(self.shape)
+        if core < 0 or array.shape[core:] != self.shape:
+            wanted = ", ".join(["...", *map(str, self.shape)])
+            raise ValueError(f"core dimension mismatch: {self.name} needs ({wanted}), got {array.shape}")
+        return array.shape[:core]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,19 +88,22 @@ class Program:
 
     def __str__(self) -> str:
         lines = [f"program: {self.signature}"]
-        for i, (op, *operands) in enumerate(self.nodes):
+        for i, (op, *rest) in enumerate(self.nodes):
             if op == "input":
-                right = f"{self.inputs[operands[0]].name}[{_position(self.inputs[operands[0]], operands[1])}]"
-            elif op == "const":
-                right = repr(operands[0])
-            elif op in BINARY:
-                right = f"v{operands[0]} {SYMBOLS[op]} v{operands[1]}"
+                right = f"{self.inputs[rest[0]].name}[{_position(self.inputs[rest[0]], rest[1])}]"
             else:
-                right = f"-v{operands[0]}" if op == "neg" else f"{op}(v{operands[0]})"
+                right = repr(rest[0]) if op == "const" else written(op, *(f"v{k}" for k in rest))
             lines.append(f"v{i} = {right}")
         for variable, nodes in self.output_nodes():
             lines += [f"{variable.name}[{_position(variable, j)}] = v{node}" for j, node in enumerate(nodes)]
         return "\n".join(lines)
+
+
+def written(op: str, *names: str) -> str:
+    """An operation as text."""
+    if op in BINARY:
+        return f"{names[0]} {SYMBOLS[op]} {names[1]}"
+    return f"-{names[0]}" if op == "neg" else f"{op}({names[0]})"
 
 
 def _position(variable: Variable, j: int) -> str:
@@ -116,17 +128,18 @@ def trace(
     <Program a(3), b(3) -> result(): 11 nodes>
     """
     for name in inputs:
-        if not name.isidentifier() or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
+        if not name.isidentifier() or iskeyword(name) or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
             raise Error(f"input name {name!r} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
     tape = Tape(folding, sharing)
-    variables = tuple(Variable(name, tuple(shape)) for name, shape in inputs.items())
+    variables = tuple(Variable(name, tuple(map(int, shape))) for name, shape in inputs.items())
     arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
     returned = function(*arguments)
     parts = returned if isinstance(returned, tuple) else (returned,)
     if len(parts) != len(outputs):
         raise Error(f"the traced function returned {len(parts)} arrays for {len(outputs)} output names {tuple(outputs)}")
     arrays = [np.asarray(part, dtype=object) for part in parts]
-    results = [tape.lift(x).index for array in arrays for x in array.ravel()]
+    entries = [x for array in arrays for x in array.ravel()]
+    results = [tape.lift(x).index for x in entries]
     named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
     return assemble(variables, named, tape.nodes, results)
 
@@ -161,18 +174,26 @@ def operands(node: Node) -> tuple[int, ...]:
     return () if node[0] in ("input", "const") else node[1:]
 
 
-def evaluate(program: Program, inputs: Sequence[Sequence[Any]]) -> list[Any]:
-    """Every node's value, with numbers or traced scalars for the inputs."""
+def evaluate(
+    program: Program,
+    inputs: Sequence[Sequence[Any]],
+    constant: Callable[[Any], Any] = lambda c: c,
+    function: Callable[[str, Any], Any] | None = None,
+) -> list[Any]:
+    """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt and sign."""
     values: list[Any] = []
     for op, *rest in program.nodes:
-        values.append(
-            inputs[rest[0]][rest[1]] if op == "input" else rest[0] if op == "const" else apply(op, *(values[i] for i in rest))
-        )
+        if op == "input":
+            values.append(inputs[rest[0]][rest[1]])
+        elif op == "const":
+            values.append(constant(rest[0]))
+        else:
+            values.append(apply(op, *(values[i] for i in rest), function=function))
     return values
 
 
-def apply(op: str, a: Any, b: Any = None) -> Any:
-    """One operation on numbers or traced scalars."""
+def apply(op: str, a: Any, b: Any = None, function: Callable[[str, Any], Any] | None = None) -> Any:
+    """One operation."""
     if op == "add":
         return a + b
     if op == "sub":
@@ -183,4 +204,6 @@ def apply(op: str, a: Any, b: Any = None) -> Any:
         return a / b
     if op == "neg":
         return -a
+    if function is not None:
+        return function(op, a)
     return getattr(a, op)() if isinstance(a, Expr) else getattr(np, op)(a)

@@ -2,21 +2,23 @@
 
 import cmath
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
+from dalembert.spatial import sign
 from dalembert.trace.exact import Angle, Residue
-from dalembert.trace.program import Program, Variable
+from dalembert.trace.program import Program, Variable, evaluate
 
 
 class Scalars(NamedTuple):
-    """How one kind of scalar does what operators cannot: functions, constants, and whether values carry batch axes."""
+    """How one kind of scalar does what operators cannot: functions and constants, and how batches of it are stacked."""
 
+    name: str
     functions: Any  # has sin, cos, sqrt, sign
     constant: Callable[[Any], Any]
     stack: Callable[..., Any] | None = None  # for arrays: values are batches, outputs are stacked along new last axes
@@ -76,33 +78,41 @@ class _Python:
         return (real > 0) - (real < 0)
 
 
+class _NumPy:
+    """Arrays of numbers."""
+
+    sin, cos, sqrt, sign = staticmethod(np.sin), staticmethod(np.cos), staticmethod(np.sqrt), staticmethod(sign)
+
+
 def _scalars(x: Any) -> Scalars:
     """The kind of scalar that x is."""
-    if isinstance(x, Angle):
-        x = x.cosine
-    library = type(x).__module__.partition(".")[0]
+    library = _library(x)
     if isinstance(x, np.ndarray):
-        return Scalars(np, lambda c: c, np.stack)
+        return Scalars("numpy", _NumPy, lambda c: c, np.stack)
     if isinstance(x, int | float | complex):
-        return Scalars(_Python, lambda c: c)
+        return Scalars("python", _Python, lambda c: c)
     if isinstance(x, Fraction):
-        return Scalars(_Fractions, Fraction)
+        return Scalars("fractions", _Fractions, Fraction)
     if isinstance(x, Residue):
-        return Scalars(_Methods, Residue)
+        return Scalars("residues", _Methods, Residue)
     if library == "sympy":
         sympy = import_module("sympy")
-        return Scalars(sympy, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
+        return Scalars(library, sympy, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
     if library == "mpmath":
         mpmath = import_module("mpmath")
-        return Scalars(mpmath, mpmath.mpmathify)
+        return Scalars(library, mpmath, mpmath.mpmathify)
     if library == "casadi":
-        return Scalars(import_module("casadi"), lambda c: c)
-    if library in ("jax", "jaxlib"):
+        return Scalars(library, import_module("casadi"), lambda c: c)
+    if library == "jax":
         jnp = import_module("jax.numpy")
-        return Scalars(jnp, lambda c: c, jnp.stack)
+        return Scalars(library, jnp, lambda c: c, jnp.stack)
     if all(hasattr(x, name) for name in ("sin", "cos", "sqrt", "sign", "__add__", "__mul__")):
-        return Scalars(_Methods, lambda c: c)
-    raise Error(f"cannot replay a program on scalars of type {type(x).__name__}")
+        return Scalars(library, _Methods, lambda c: c)
+    raise Error(f"cannot replay a program on {brief(x)}: scalars of type {type(x).__name__} are unknown")
+
+
+def _library(x: Any) -> str:
+    return {"jaxlib": "jax"}.get(name := type(x).__module__.partition(".")[0], name)
 
 
 def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
@@ -110,7 +120,8 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
 
     `inputs` maps each input's name to an array-like of its shape. NumPy and JAX arrays of numbers may have leading batch
     axes, which broadcast. Everything else (nested lists, object arrays, SymPy or CasADi matrices) holds one scalar per
-    entry, and the results are object arrays. For exact scalars give angles as `Angle`.
+    entry, and the results are object arrays. Plain numbers go with every kind, two other kinds never go together.
+    For exact scalars give angles as `Angle`.
 
     >>> from fractions import Fraction
     >>> from dalembert.trace import trace
@@ -124,76 +135,89 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
     if missing := [v.name for v in program.inputs if v.name not in inputs]:
         raise Error(f"the program needs input {missing[0]!r}: {program.signature}")
     columns = [_entries(v, inputs[v.name]) for v in program.inputs]
-    kinds = {type(x): x for column in columns for x in column}
-    ranked = [x for x in kinds.values() if not isinstance(x, int | float | complex)] or list(kinds.values()) or [0.0]
-    scalars = _scalars(ranked[0])
-    values: list[Any] = []
-    for op, *rest in program.nodes:
-        values.append(_step(scalars, op, rest, values, columns))
-    outputs = tuple(_collect(scalars, v, [values[i] for i in nodes], columns) for v, nodes in program.output_nodes())
+    scalars = _common(x.cosine if isinstance(x, Angle) else x for column in columns for x in column)
+    if scalars.name not in ("numpy", "jax") and any(isinstance(x, np.ndarray) for column in columns for x in column):
+        columns = [[x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in column] for column in columns]
+        if any(isinstance(x, np.ndarray) for column in columns for x in column):
+            raise Error(f"arrays with batch axes cannot be mixed with {scalars.name} scalars")
+    batch = _batch(scalars, columns)
+
+    def function(op: str, x: Any) -> Any:
+        return getattr(_Methods if isinstance(x, Angle) else scalars.functions, op)(x)
+
+    try:
+        with np.errstate(all="ignore"):
+            values = evaluate(program, columns, scalars.constant, function)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"the program cannot be evaluated on {scalars.name} scalars here: {error}") from error
+    outputs = tuple(_collect(scalars, v, [values[i] for i in nodes], batch) for v, nodes in program.output_nodes())
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _step(scalars: Scalars, op: str, rest: list[Any], values: list[Any], columns: list[list[Any]]) -> Any:
-    match op:
-        case "input":
-            return columns[rest[0]][rest[1]]
-        case "const":
-            return scalars.constant(rest[0])
-        case "add":
-            return values[rest[0]] + values[rest[1]]
-        case "sub":
-            return values[rest[0]] - values[rest[1]]
-        case "mul":
-            return values[rest[0]] * values[rest[1]]
-        case "div":
-            return values[rest[0]] / values[rest[1]]
-        case "neg":
-            return -values[rest[0]]
-        case _:
-            x = values[rest[0]]
-            return getattr(_Methods if isinstance(x, Angle) else scalars.functions, op)(x)
+def _common(entries: Iterable[Any]) -> Scalars:
+    """The one kind of scalar among the inputs; arrays of numbers and plain numbers go with every other kind."""
+    kinds = {kind.name: kind for kind in map(_scalars, {type(x): x for x in entries}.values())}
+    special = [kind for name, kind in kinds.items() if name not in ("python", "numpy")]
+    if len(special) > 1:
+        raise Error(f"inputs mix {' and '.join(kind.name for kind in special)} scalars; use one kind")
+    return special[0] if special else kinds.get("numpy") or _scalars(0.0)
+
+
+def _batch(scalars: Scalars, columns: list[list[Any]]) -> tuple[int, ...]:
+    if scalars.stack is None:
+        return ()
+    shapes = {np.shape(x) for column in columns for x in column}
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise Error(f"the leading (batch) axes of the inputs do not broadcast together: {sorted(shapes)}") from None
 
 
 def _entries(variable: Variable, given: Any) -> list[Any]:
     """The scalars of one input in row-major order; for arrays of numbers, batches of them."""
-    shape, library = variable.shape, type(given).__module__.partition(".")[0]
+    shape, library = variable.shape, _library(given)
+    wrong = f"input {variable.name!r} must have shape {shape}"
     if library == "casadi":
-        if given.numel() != variable.size:
-            raise Error(f"input {variable.name!r} must have shape {shape}, got {given.shape}")
+        flat = tuple(d for d in given.shape if d != 1)
+        if flat != tuple(d for d in shape if d != 1):
+            raise Error(f"{wrong}, got {given.shape}")
         return [given[index] for index in np.ndindex(*shape)] if len(shape) > 1 else [given[j] for j in range(variable.size)]
-    if library in ("jax", "jaxlib") or (isinstance(given, np.ndarray) and given.dtype != object):
+    if library == "jax" or (isinstance(given, np.ndarray) and given.dtype != object):
         core = len(shape)
         if given.ndim < core or given.shape[given.ndim - core :] != shape:
             raise Error(f"input {variable.name!r} must end in shape {shape}, got {given.shape}")
+        if given.dtype.kind not in "fciub" or (library == "jax" and given.dtype.kind not in "fc"):
+            raise Error(f"input {variable.name!r} must hold floating-point numbers, got dtype {given.dtype}")
+        if given.dtype.kind in "iub":
+            given = given.astype(float)
         return [given[(..., *index)] for index in np.ndindex(*shape)]
+    if library == "sympy" and hasattr(given, "tolist"):
+        given = np.array(given.tolist(), dtype=object)
+        given = given.reshape(shape) if given.size == variable.size and len(shape) < 2 else given
+    return _flatten(given, shape, wrong)
+
+
+def _flatten(given: Any, shape: tuple[int, ...], wrong: str) -> list[Any]:
+    """Nested sequences of exactly this shape to one list."""
+    if not shape:
+        return [given.item() if isinstance(given, np.generic | np.ndarray) else given]
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != shape[0]:
+        raise Error(f"{wrong}, got {brief(given)}")
+    return [x for part in given for x in _flatten(part, shape[1:], wrong)]
+
+
+def _collect(scalars: Scalars, variable: Variable, values: list[Any], batch: tuple[int, ...]) -> Any:
+    if scalars.stack is not None:
+        if not values:
+            return np.zeros((*batch, *variable.shape))
+        broadcast = np.broadcast_to if scalars.name == "numpy" else scalars.functions.broadcast_to
+        return scalars.stack([broadcast(x, batch) for x in values], axis=-1).reshape((*batch, *variable.shape))
     array = np.empty(variable.size, dtype=object)
-    flat = _flatten(given, len(shape))
-    if len(flat) != variable.size:
-        raise Error(f"input {variable.name!r} must have shape {shape}, got {len(flat)} entries")
-    array[:] = flat
-    return list(array)
-
-
-def _flatten(given: Any, depth: int) -> list[Any]:
-    """Nested sequences to one list."""
-    if depth == 0:
-        return [given]
-    if hasattr(given, "tolist"):
-        given = given.tolist()
-    return [x for part in given for x in _flatten(part, depth - 1)]
-
-
-def _collect(scalars: Scalars, variable: Variable, values: list[Any], columns: list[list[Any]]) -> Any:
-    if scalars.stack is None:
-        array = np.empty(variable.size, dtype=object)
-        for j, value in enumerate(values):
-            array[j] = value
-        array = array.reshape(variable.shape)
-        plain = all(isinstance(x, int | float | complex) for x in array.ravel())
-        return np.array(array.tolist(), dtype=np.result_type(float, *array.ravel().tolist())) if plain else array
-    batch = np.broadcast_shapes(*(np.shape(x) for column in columns for x in column))
-    if not values:
-        return np.zeros((*batch, *variable.shape))
-    flat = scalars.stack([scalars.functions.broadcast_to(x, batch) for x in values], axis=-1)
-    return flat.reshape((*batch, *variable.shape))
+    for j, value in enumerate(values):
+        array[j] = value
+    array = array.reshape(variable.shape)
+    if scalars.name == "python":
+        return array.astype(complex if any(isinstance(x, complex) for x in array.flat) else float)
+    return array

@@ -4,13 +4,14 @@ The generated function works on rows, one contiguous array per scalar with the s
 line is one vector operation. Names of dead values are used again, which frees their memory.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from dalembert.trace.expr import BINARY
-from dalembert.trace.program import SYMBOLS, Program, operands
+from dalembert.spatial import sign
+from dalembert.trace.program import Program, operands, written
 
 CHUNK = 1024  # states at a time: the rows in use stay in cache
 
@@ -33,15 +34,10 @@ def numpy_source(program: Program, name: str = "program") -> str:
     lines = [f"def {name}({', '.join(v.name for v in program.inputs)}):"]
     used = 0
     for k, (op, *rest) in enumerate(program.nodes):
-        names = [f"v{slot[i]}" for i in (rest if op not in ("input", "const") else ())]
         if op == "input":
             text = f"{program.inputs[rest[0]].name}[{rest[1]}]"
-        elif op == "const":
-            text = repr(float(rest[0]))
-        elif op in BINARY:
-            text = f"{names[0]} {SYMBOLS[op]} {names[1]}"
         else:
-            text = f"-{names[0]}" if op == "neg" else f"{op}({names[0]})"
+            text = _literal(rest[0]) if op == "const" else written(op, *(f"v{slot[i]}" for i in rest))
         free += [slot[i] for i in dict.fromkeys(operands((op, *rest))) if last[i] == k]
         if free:
             slot[k] = free.pop()
@@ -52,46 +48,59 @@ def numpy_source(program: Program, name: str = "program") -> str:
     return "\n".join(lines)
 
 
+def _literal(x: Any) -> str:
+    return repr(x if isinstance(x, complex) else float(x))
+
+
 def numpy_function(program: Program) -> Callable[..., tuple[Any, ...]]:
     """The compiled form of `numpy_source`."""
-    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": np.sign}
+    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": sign, "inf": np.inf, "nan": np.nan}
     exec(compile(numpy_source(program), "<dalembert program>", "exec"), scope)  # noqa: S102 - our own generated text
     return scope["program"]
 
 
 class NumpyKernel:
-    """A program behind a call on arrays with leading batch axes, in chunks of the batch."""
+    """A program on NumPy alone: one array per input, leading axes broadcast, in chunks of the batch.
+
+    Returns one array, or a tuple of them. Complex inputs give complex results.
+    """
+
+    backend = "numpy"
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._function = numpy_function(program)
+        constants = (node[1] for node in program.nodes if node[0] == "const")
+        self._dtype = complex if any(isinstance(x, complex) for x in constants) else float
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NumpyKernel, (self.program,)
 
-    def __call__(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
-        """One array per output, (*batch, *shape); inputs broadcast over their leading axes."""
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
         program = self.program
         given = [np.asarray(a) for a in arrays]
-        batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(v.shape)] for a, v in zip(given, program.inputs, strict=True)))
-        dtype = np.result_type(float, *given)
-        results = [np.empty((*batch, *v.shape), dtype) for v in program.outputs]
-        flat = [np.broadcast_to(a, (*batch, *v.shape)).reshape(-1, v.size) for a, v in zip(given, program.inputs, strict=True)]
-        targets = [r.reshape(-1, v.size) for r, v in zip(results, program.outputs, strict=True)]
-        count = int(np.prod(batch, dtype=int))
+        pairs = list(zip(given, program.inputs, strict=True))
+        batch = np.broadcast_shapes(*(v.batch(a) for a, v in pairs))
+        dtype = np.result_type(self._dtype, *given)
+        states, count = batch or (1,), prod(batch)
+        results = [np.empty((*states, *v.shape), dtype) for v in program.outputs]
+        wide = [np.broadcast_to(a, (*states, *v.shape)) for a, v in pairs]
         with np.errstate(all="ignore"):
             for start in range(0, count, CHUNK):
-                self._chunk(flat, targets, slice(start, min(start + CHUNK, count)), dtype)
+                self._chunk(wide, results, np.unravel_index(np.arange(start, min(start + CHUNK, count)), states), dtype)
+        results = [r.reshape((*batch, *v.shape)) for r, v in zip(results, program.outputs, strict=True)]
         if out is None:
-            return tuple(results)
-        for target, result in zip(out, results, strict=True):
+            return results[0] if len(results) == 1 else tuple(results)
+        for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
             np.copyto(target, result, casting="same_kind")
-        return tuple(out)
+        return out
 
-    def _chunk(self, flat: list[Any], targets: list[Any], part: slice, dtype: Any) -> None:
-        rows = self._function(*(np.ascontiguousarray(a[part].T, dtype) for a in flat))
+    def _chunk(self, wide: list[Any], results: list[Any], states: Any, dtype: Any) -> None:
+        columns = (a[states] for a in wide)  # (states, *shape)
+        rows = self._function(*(np.ascontiguousarray(np.moveaxis(a, 0, -1).reshape(-1, len(a)), dtype) for a in columns))
         position = 0
-        for target in targets:
-            for j in range(target.shape[1]):
-                target[part, j] = rows[position]
+        for result, variable in zip(results, self.program.outputs, strict=True):
+            for index in np.ndindex(*variable.shape):
+                result[(*states, *index)] = rows[position]
                 position += 1

@@ -1,0 +1,214 @@
+"""Programs as LLVM assembly: the inner loop of a NumPy gufunc, with as many states at a time as a vector has lanes.
+
+The loop takes blocks of `lanes` states. It gathers the scalars of a block into vectors (a row per input scalar, on the stack),
+runs the straight-line program on vectors, and scatters the results. Past the end of the batch a lane repeats the last state, so
+one code serves body and tail, and a state gives the same bits alone as in a batch.
+
+Arithmetic carries the flags `contract nsz`: a product and a sum may fuse, the sign of a zero is free; no number is assumed finite.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from dalembert.native import sincos
+from dalembert.native.assembly import Assembly
+from dalembert.trace.program import Program, Variable
+
+FLAGS = "contract nsz"
+DECLARATIONS = (
+    "declare i64 @llvm.smin.i64(i64, i64)",
+    "declare void @llvm.x86.sse.stmxcsr(ptr)",
+    "declare void @llvm.x86.sse.ldmxcsr(ptr)",
+)
+OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+def emit(program: Program, lanes: int, x86: bool = False) -> str:
+    """Assembly of `void loop(char **args, intp *dims, intp *steps, void *data)`; data holds the addresses of sin and cos."""
+    e = Assembly(lanes)
+    variables = (*program.inputs, *program.outputs)
+    inputs, rows = len(program.inputs), sum(v.size for v in variables)
+    e.line("define void @loop(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data) {")
+    e.line(f"entry:\n  %rows = alloca [{rows} x {e.vector}], align {8 * lanes}")
+    e.line(f"  %scratch = alloca [3 x {e.vector}], align {8 * lanes}")
+    e.line("  %N = load i64, ptr %dims, align 8\n  %any = icmp sgt i64 %N, 0\n  %last = sub i64 %N, 1")
+    arrays = _arrays(e, variables)
+    if x86:  # NaN and infinity are no news: leave the processor's exception flags, which NumPy reads, as they were
+        e.line("  %flags = alloca i32, align 4\n  call void @llvm.x86.sse.stmxcsr(ptr %flags)")
+    e.line("  br i1 %any, label %block, label %end\nblock:\n  %first = phi i64 [0, %entry], [%next, %stored]")
+    index = []
+    for lane in range(lanes):
+        i = e.op(f"add i64 %first, {lane}")
+        index.append(e.op(f"call i64 @llvm.smin.i64(i64 {i}, i64 %last)"))
+    for array in arrays:
+        array.states = [e.op(f"getelementptr i8, ptr {array.base}, i64 {e.op(f'mul i64 {i}, {array.step}')}") for i in index]
+    _either_layout(e, arrays[:inputs], _gather, _gather_rows, "loaded")
+    values = _body(e, program)
+    for k, i in enumerate(program.results, sum(v.size for v in program.inputs)):
+        e.line(f"  store {e.vector} {values[i]}, ptr {_row(e, k)}, align {8 * lanes}")
+    _either_layout(e, arrays[inputs:], _scatter, _scatter_rows, "stored")
+    e.line(f"  %next = add i64 %first, {lanes}\n  %more = icmp slt i64 %next, %N\n  br i1 %more, label %block, label %end")
+    restore = "  call void @llvm.x86.sse.ldmxcsr(ptr %flags)\n" if x86 else ""
+    e.line(f"end:\n{restore}  ret void\n}}")
+    return "\n".join([*sincos.declarations(e), *DECLARATIONS, *e.lines, sincos.RARELY])
+
+
+class _Array:
+    """One argument of the loop: where its states are, and the strides of its core axes."""
+
+    def __init__(self, variable: Variable, start: int, base: str, step: str, strides: list[str]) -> None:
+        self.variable, self.start, self.base, self.step, self.strides = variable, start, base, step, strides
+        self.states: list[str] = []
+
+
+def _arrays(e: Assembly, variables: tuple[Variable, ...]) -> list[_Array]:
+    """Read addresses and strides; `%dense_in`, `%dense_out` say whether all core axes are contiguous."""
+    arrays: list[_Array] = []
+    start, core = 0, len(variables)
+    for j, variable in enumerate(variables):
+        base = e.op(f"load ptr, ptr {e.op(f'getelementptr ptr, ptr %args, i64 {j}')}, align 8")
+        step = e.op(f"load i64, ptr {e.op(f'getelementptr i64, ptr %steps, i64 {j}')}, align 8")
+        strides: list[str] = []
+        for _ in variable.shape:
+            strides.append(e.op(f"load i64, ptr {e.op(f'getelementptr i64, ptr %steps, i64 {core}')}, align 8"))
+            core += 1
+        arrays.append(_Array(variable, start, base, step, strides))
+        start += variable.size
+    return arrays
+
+
+def _either_layout(e: Assembly, arrays: list[_Array], any_layout: Callable, dense_layout: Callable, done: str) -> None:
+    """Move a block by vectors where the core axes are contiguous, else scalar by scalar."""
+    dense = "true"
+    for array in arrays:
+        wanted = 8
+        for stride, length in zip(reversed(array.strides), reversed(array.variable.shape), strict=True):
+            if length > 1:
+                dense = e.op(f"and i1 {dense}, {e.op(f'icmp eq i64 {stride}, {wanted}')}")
+            wanted *= length
+    fast, slow = e.label(), e.label()
+    e.line(f"  br i1 {dense}, label %{fast}, label %{slow}")
+    for label, move in ((fast, dense_layout), (slow, any_layout)):
+        e.line(f"{label}:")
+        for array in arrays:
+            move(e, array)
+        e.line(f"  br label %{done}")
+    e.line(f"{done}:")
+
+
+def _row(e: Assembly, k: int) -> str:
+    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {k}")
+
+
+def _offsets(e: Assembly, array: _Array) -> Iterator[str]:
+    """The distance in bytes of each scalar from the start of its state."""
+    for index in product(*map(range, array.variable.shape)):
+        offset = "0"
+        for stride, i in zip(array.strides, index, strict=True):
+            if i:
+                offset = e.op(f"add i64 {offset}, {e.op(f'mul i64 {stride}, {i}')}")
+        yield offset
+
+
+def _gather(e: Assembly, array: _Array) -> None:
+    for k, offset in enumerate(_offsets(e, array), array.start):
+        vector = "poison"
+        for lane, state in enumerate(array.states):
+            x = e.op(f"load double, ptr {e.op(f'getelementptr i8, ptr {state}, i64 {offset}')}, align 8")
+            vector = e.op(f"insertelement {e.vector} {vector}, double {x}, i32 {lane}")
+        e.line(f"  store {e.vector} {vector}, ptr {_row(e, k)}, align {8 * e.lanes}")
+
+
+def _scatter(e: Assembly, array: _Array) -> None:
+    for k, offset in enumerate(_offsets(e, array), array.start):
+        vector = e.op(f"load {e.vector}, ptr {_row(e, k)}, align {8 * e.lanes}")
+        for lane, state in enumerate(array.states):
+            x = e.op(f"extractelement {e.vector} {vector}, i32 {lane}")
+            e.line(f"  store double {x}, ptr {e.op(f'getelementptr i8, ptr {state}, i64 {offset}')}, align 8")
+
+
+def _groups(e: Assembly, array: _Array) -> Iterator[int]:
+    """First scalars of groups as long as a vector that cover the array; the last one may overlap its neighbour."""
+    size = array.variable.size
+    yield from (min(k, size - e.lanes) for k in range(0, size, e.lanes))
+
+
+def _gather_rows(e: Assembly, array: _Array) -> None:
+    if array.variable.size < e.lanes:
+        return _gather(e, array)
+    for k in _groups(e, array):
+        states = [
+            e.op(f"load {e.vector}, ptr {e.op(f'getelementptr double, ptr {state}, i64 {k}')}, align 8") for state in array.states
+        ]
+        for j, row in enumerate(_transposed(e, states)):
+            e.line(f"  store {e.vector} {row}, ptr {_row(e, array.start + k + j)}, align {8 * e.lanes}")
+
+
+def _scatter_rows(e: Assembly, array: _Array) -> None:
+    if array.variable.size < e.lanes:
+        return _scatter(e, array)
+    for k in _groups(e, array):
+        rows = [e.op(f"load {e.vector}, ptr {_row(e, array.start + k + j)}, align {8 * e.lanes}") for j in range(e.lanes)]
+        for state, vector in zip(array.states, _transposed(e, rows), strict=True):
+            e.line(f"  store {e.vector} {vector}, ptr {e.op(f'getelementptr double, ptr {state}, i64 {k}')}, align 8")
+
+
+def _transposed(e: Assembly, rows: list[str]) -> list[str]:
+    """A square of vectors with rows and columns exchanged, by butterflies of shuffles."""
+    n, s = e.lanes, 1
+    while s < n:
+        low = ", ".join(f"i32 {k if not k & s else k - s + n}" for k in range(n))
+        high = ", ".join(f"i32 {k + s if not k & s else k + n}" for k in range(n))
+        for i in range(n):
+            if not i & s:
+                a, b = rows[i], rows[i + s]
+                pair = f"shufflevector {e.vector} {a}, {e.vector} {b}, <{n} x i32>"
+                rows[i], rows[i + s] = e.op(f"{pair} <{low}>"), e.op(f"{pair} <{high}>")
+        s *= 2
+    return rows
+
+
+def _body(e: Assembly, program: Program) -> dict[int, str]:
+    """The straight-line program on vectors; sines and cosines of inputs come first, with one test for huge angles."""
+    starts = [sum(v.size for v in program.inputs[:k]) for k in range(len(program.inputs))]
+    values: dict[int, str] = {}
+
+    def value(i: int) -> str:
+        if i not in values:  # inputs and constants come in where they are first used
+            op, *rest = program.nodes[i]
+            values[i] = (
+                e.splat(float(rest[0]))
+                if op == "const"
+                else e.op(f"load {e.vector}, ptr {_row(e, starts[rest[0]] + rest[1])}, align {8 * e.lanes}")
+            )
+        return values[i]
+
+    taken = dict.fromkeys(node[1] for node in program.nodes if node[0] in ("sin", "cos"))
+    plain = [i for i in taken if program.nodes[i][0] in ("input", "const")]
+    angles = dict(zip(plain, sincos.emit(e, [value(i) for i in plain]), strict=True))
+    for i, (op, *rest) in enumerate(program.nodes):
+        if op in ("input", "const"):
+            continue
+        if op in ("sin", "cos"):
+            if rest[0] not in angles:
+                angles[rest[0]] = sincos.emit(e, [value(rest[0])])[0]
+            values[i] = angles[rest[0]][op == "cos"]
+        elif op == "neg":
+            values[i] = e.op(f"fneg {e.vector} {value(rest[0])}")
+        elif op == "sqrt":
+            values[i] = e.op(f"call {e.vector} @llvm.sqrt.v{e.lanes}f64({e.vector} {value(rest[0])})")
+        elif op == "sign":
+            values[i] = _sign(e, value(rest[0]))
+        else:
+            values[i] = e.op(f"{OPERATIONS[op]} {FLAGS} {e.vector} {value(rest[0])}, {value(rest[1])}")
+    for i in program.results:
+        value(i)
+    return values
+
+
+def _sign(e: Assembly, x: str) -> str:
+    """(x > 0) - (x < 0), and NaN for NaN."""
+    zero, one, minus = e.splat(0.0), e.splat(1.0), e.splat(-1.0)
+    positive, negative = (e.op(f"fcmp {test} {e.vector} {x}, {zero}") for test in ("ogt", "olt"))
+    known = e.op(f"select {e.bits} {positive}, {e.vector} {one}, {e.vector} {x}")
+    return e.op(f"select {e.bits} {negative}, {e.vector} {minus}, {e.vector} {known}")

@@ -1,0 +1,139 @@
+"""Kernels: programs as native functions of arrays."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from functools import cache as once
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from math import prod
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from dalembert.native import cache, machine, threads
+from dalembert.native.emit import emit
+from dalembert.native.gufunc import make_gufunc
+from dalembert.trace.program import Program, Variable
+
+WORTH_THREADS = 2_000_000  # nodes times states: about 100 us of work
+_made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class Kernel:
+    """A compiled program: call it with one array per input, leading axes broadcast; returns one array, or a tuple of them.
+
+    It pickles: the other process rebuilds it, from its disk cache if it can.
+    """
+
+    backend = "native"
+
+    def __init__(self, inputs: list[Variable], outputs: list[Variable], size: int, code: bytes, rebuild: tuple[Any, ...]) -> None:
+        self.inputs, self.outputs, self.size = tuple(inputs), tuple(outputs), size
+        self._rebuild = rebuild
+        shapes = [v.shape for v in (*inputs, *outputs)]
+        loaded, library = machine.Code(code), machine.library()
+        owner = loaded, library
+        name = "_".join(v.name for v in outputs)
+        self.gufunc = make_gufunc(loaded.address, machine.address_of(library), shapes, len(inputs), name, "", owner)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._rebuild
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
+        if len(arrays) != len(self.inputs):
+            raise TypeError(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
+        given = [np.asarray(a) for a in arrays]
+        batch = np.broadcast_shapes(*(v.batch(a) for a, v in zip(given, self.inputs, strict=True)))
+        states = prod(batch)
+        if states * self.size >= WORTH_THREADS and (count := threads.get_threads()) > 1:
+            return self._split(given, batch, min(count, states), out)
+        return self.gufunc(*given) if out is None else self.gufunc(*given, out=out)
+
+    def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
+        """Cut the longest batch axis into parts of whole vectors, one part a thread."""
+        axis = int(np.argmax(batch))
+        length, step = batch[axis], machine.host().lanes
+        part = -(-length // (count * step)) * step
+        wide = [np.broadcast_to(a, (*batch, *v.shape)) for a, v in zip(arrays, self.inputs, strict=True)]
+        shapes = [(*batch, *v.shape) for v in self.outputs]
+        targets = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
+        shared = out is not None and any(np.may_share_memory(t, a) for t in targets for a in arrays)
+        if shared or [t.shape for t in targets] != shapes:
+            return self.gufunc(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
+
+        def cut(array: Any, start: int) -> Any:
+            return array[(slice(None),) * axis + (slice(start, start + part),)]
+
+        def job(start: int) -> Callable[[], Any]:
+            return lambda: self.gufunc(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in targets))
+
+        threads.run([job(start) for start in range(0, length, part)])
+        if out is not None:
+            return out
+        return targets[0] if len(targets) == 1 else tuple(targets)
+
+    def __repr__(self) -> str:
+        sides = (", ".join(f"{v.name}({','.join(map(str, v.shape))})" for v in s) for s in (self.inputs, self.outputs))
+        return f"<Kernel {' -> '.join(sides)}: {self.size} nodes, {self.backend}>"
+
+
+def compile_program(program: Program) -> Kernel:
+    """A program as native vector code behind a NumPy gufunc; compiled once per machine, kept on disk.
+
+    >>> from dalembert.trace import trace
+    >>> kernel = compile_program(trace(lambda a, b: a * b + 1, {"a": (2,), "b": (2,)}))
+    >>> kernel([[1.0, 2.0], [3.0, 4.0]], [10.0, 100.0]).tolist()
+    [[11.0, 201.0], [31.0, 401.0]]
+    """
+    with _lock:
+        found = _made.get(program.digest)
+    if found is None:
+        found = build(f"program {program.digest}", lambda: program, (compile_program, (program,)))
+        with _lock:
+            found = _made.setdefault(program.digest, found)
+    return found
+
+
+def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
+    """A kernel from the disk cache, where `key` names all that the program depends on, or from the program itself."""
+    here = machine.host()
+    whole = "\n".join([source_digest(), *map(str, here), key]).encode()
+    entry = cache.get(whole)
+    if entry is None:
+        entry = _pack(program(), here)
+        cache.put(whole, entry)
+    return _unpack(entry, rebuild)
+
+
+def _pack(program: Program, here: machine.Host) -> bytes:
+    code = machine.object_code(emit(program, here.lanes, here.x86))
+    about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes)}
+    return json.dumps(about).encode() + b"\n" + code
+
+
+def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
+    head, _, code = entry.partition(b"\n")
+    about = json.loads(head)
+    inputs, outputs = ([Variable(name, tuple(shape)) for name, shape in about[side]] for side in ("inputs", "outputs"))
+    return Kernel(inputs, outputs, about["size"], code, rebuild)
+
+
+@once
+def source_digest() -> str:
+    """A hash of this package's source: other source, other cache entries."""
+    found = hashlib.sha256()
+
+    def read(place: Traversable) -> None:
+        for item in sorted(place.iterdir(), key=lambda x: x.name):
+            if item.is_dir() and item.name != "__pycache__":
+                read(item)
+            elif item.name.endswith(".py"):
+                found.update(item.name.encode() + item.read_bytes())
+
+    read(files("dalembert"))
+    return found.hexdigest()

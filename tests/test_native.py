@@ -1,0 +1,447 @@
+"""The native engine on programs that are no robots: values, layouts, safety, threads, memory."""
+
+import ctypes
+import gc
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import close
+
+import dalembert as da
+from dalembert.native import machine
+from dalembert.native.kernel import WORTH_THREADS, Kernel
+from dalembert.spatial import cos_sin, sign, sqrt
+from dalembert.trace import replay, trace
+from dalembert.trace.source import NumpyKernel
+
+
+def program(function, **shapes):
+    return trace(function, shapes, outputs=("y",))
+
+
+def sines(x):
+    c, s = cos_sin(x)
+    return np.stack([s, c], axis=-1)
+
+
+SINCOS = program(sines, x=())
+MIXED = program(
+    lambda a, b: np.stack([a[0] * b[1] - b[2] / a[1], sqrt(1 + a[2] * a[2]), cos_sin(a[0] + b[0])[1], sign(b[1]), -a[1], 7.0 + 0 * a[0]]),
+    a=(3,),
+    b=(3,),
+)  # fmt: skip
+HEAVY = program(lambda a, b: np.stack([sum(cos_sin(a[0] * k + b[1])[0] for k in range(40)), a[1] * b[0]]), a=(2,), b=(2,))
+
+
+def states(count, size=3, seed=0):
+    return np.random.default_rng(seed).uniform(-3, 3, (count, size))
+
+
+def test_arithmetic():
+    a, b = states(101), states(101, seed=1)
+    close(da.compile_program(MIXED)(a, b), NumpyKernel(MIXED)(a, b), 1e-15)
+
+
+def test_several_outputs_and_matrices():
+    p = trace(lambda m, v: (m @ v, m * 2, v @ v), {"m": (2, 3), "v": (3,)}, outputs=("mv", "m2", "vv"))
+    m, v = np.random.default_rng(0).normal(size=(5, 2, 3)), np.random.default_rng(1).normal(size=(4, 1, 3))
+    kernel = da.compile_program(p)
+    for got, want in zip(kernel(m, v), NumpyKernel(p)(m, v), strict=True):
+        assert got.shape == want.shape
+        close(got, want, 1e-15)
+    out = (np.empty((4, 5, 2)), np.empty((4, 5, 2, 3)), np.empty((4, 5)))
+    assert all(x is y for x, y in zip(kernel(m, v, out=out), out, strict=True))
+    close(out[0], NumpyKernel(p)(m, v)[0], 1e-15)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 1000])
+def test_alone_and_in_a_batch_the_same_bits(count):
+    a, b = states(count), states(count, seed=1)
+    kernel = da.compile_program(MIXED)
+    together = kernel(a, b)
+    assert together.shape == (count, 6)
+    for i in range(min(count, 40)):
+        assert np.array_equal(kernel(a[i], b[i]), together[i])
+
+
+def layouts():
+    x = states(10)
+    wide = np.zeros((20, 6))
+    wide[::2, ::2] = x
+    yield "strided", wide[::2, ::2]
+    yield "fortran", np.asfortranarray(x)
+    yield "reversed", np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1]
+    yield "swapped bytes", x.astype(">f8")
+    buffer = np.zeros(x.nbytes + 1, np.uint8)
+    unaligned = buffer[1:].view(float).reshape(x.shape)
+    unaligned[:] = x
+    yield "unaligned", unaligned
+    read_only = x.copy()
+    read_only.setflags(write=False)
+    yield "read-only", read_only
+    yield "list", x.tolist()
+
+
+@pytest.mark.parametrize(("name", "x"), [pytest.param(n, x, id=n) for n, x in layouts()])
+def test_layouts(name, x):
+    kernel, b = da.compile_program(MIXED), states(10, seed=1)
+    assert np.array_equal(kernel(x, b), kernel(states(10), b))
+    assert np.array_equal(kernel(b, x), kernel(b, states(10)))
+    out = np.zeros((10, 12))[:, ::2]
+    assert kernel(x, b, out=out) is out
+    assert np.array_equal(out, kernel(states(10), b))
+
+
+def test_float32_integers_and_broadcasting():
+    kernel, a, b = da.compile_program(MIXED), states(10), states(10, seed=1)
+    assert np.array_equal(kernel(a.astype(np.float32), b), kernel(a.astype(np.float32).astype(float), b))
+    assert np.array_equal(kernel([1, 2, 3], [4, 5, 6]), kernel([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    assert np.array_equal(kernel(a[:, None], b), np.array([[kernel(x, y) for y in b] for x in a]))
+    assert np.array_equal(kernel(np.broadcast_to(a[0], (6, 3)), b[0]), np.broadcast_to(kernel(a[0], b[0]), (6, 6)))
+    assert kernel(np.zeros((0, 3)), np.zeros(3)).shape == (0, 6)
+    assert kernel(np.zeros((2, 0, 3)), np.zeros((0, 3))).shape == (2, 0, 6)
+    narrow = np.empty((10, 6), np.float32)
+    kernel(a, b, out=narrow)
+    close(narrow, kernel(a, b), 1e-6)
+
+
+def test_aliased_out():
+    p = program(lambda a, b: a[::-1] + b, a=(3,), b=(3,))
+    kernel = da.compile_program(p)
+    for count in (10, WORTH_THREADS // len(p) + 1000):
+        x = states(count)
+        expected = kernel(x, x)
+        y = x.copy()
+        assert np.array_equal(kernel(y, y, out=y), expected)
+        z = np.concatenate([x, x[:1]])
+        assert np.array_equal(kernel(z[:-1], x, out=z[1:]), kernel(x, x))
+
+
+def test_wrong_sizes_never_reach_native_code():
+    kernel = da.compile_program(MIXED)
+    good = states(10)
+    for bad in (np.zeros(2), np.zeros((10, 4)), np.zeros(()), np.zeros((3, 10))):
+        with pytest.raises(ValueError, match=r"mismatch|enough dimensions|core dimension"):
+            kernel(bad, good)
+    with pytest.raises(ValueError, match=r"mismatch|shape"):
+        kernel(good, good, out=np.zeros((10, 5)))
+    with pytest.raises(TypeError):
+        kernel(good)
+    with pytest.raises(TypeError):
+        kernel(good.astype(complex), good)
+
+
+def test_nan_and_infinity_stay_in_their_lane():
+    kernel, a, b = da.compile_program(MIXED), states(9), states(9, seed=1)
+    clean = kernel(a, b)
+    for poison in (np.nan, np.inf, -np.inf, 1e300):
+        for i in range(9):
+            dirty = a.copy()
+            dirty[i] = poison
+            result = kernel(dirty, b)
+            others = [k for k in range(9) if k != i]
+            assert np.array_equal(result[others], clean[others])
+
+
+def ulps(got, x, function):
+    """Errors in units in the last place of the true value, from 80-bit arithmetic."""
+    true = function(x.astype(np.longdouble))
+    return np.abs((got.astype(np.longdouble) - true) / np.spacing(np.abs(true.astype(float)))).max()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 80-bit long double as an oracle")
+def test_sine_and_cosine_within_2_ulp():
+    """10^7 arguments: ordinary angles, all magnitudes, and the neighbours of multiples of pi/2, where cancellation is worst."""
+    rng = np.random.default_rng(7)
+    million = 1_000_000
+    near = np.rint(rng.uniform(-600_000, 600_000, 2 * million)) * (np.pi / 2)
+    sets = [
+        rng.uniform(-10, 10, 3 * million),
+        rng.uniform(-1e6, 1e6, 2 * million),
+        np.exp(rng.uniform(-40, 14, 3 * million)) * rng.choice([-1, 1], 3 * million),
+        near + np.spacing(near) * rng.integers(-3, 4, near.size),
+    ]
+    assert sum(map(len, sets)) == 10**7
+    kernel = da.compile_program(SINCOS)
+    worst = 0.0
+    for x in sets:
+        s, c = np.moveaxis(kernel(x), -1, 0)
+        worst = max(worst, ulps(s, x, np.sin), ulps(c, x, np.cos))
+    assert worst < 2.0, f"{worst:.3f} ulp"
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 80-bit long double as an oracle")
+def test_sine_and_cosine_of_huge_angles():
+    rng = np.random.default_rng(8)
+    x = np.exp(rng.uniform(np.log(1e5), np.log(1e15), 200_000)) * rng.choice([-1, 1], 200_000)
+    x = np.concatenate([x, 2.0**20 + np.arange(-5, 6), [1e22, 1e100, 1.7e308]])
+    s, c = np.moveaxis(da.compile_program(SINCOS)(x), -1, 0)
+    big = x.astype(np.longdouble)
+    assert np.abs(s - np.sin(big)).max() < 1e-15
+    assert np.abs(c - np.cos(big)).max() < 1e-15
+
+
+def test_special_angles():
+    kernel = da.compile_program(SINCOS)
+    assert kernel(0.0).tolist() == [0.0, 1.0]
+    assert np.isnan(kernel(np.array([np.inf, -np.inf, np.nan]))).all()
+    assert kernel(5e-324)[0] == 5e-324
+
+
+def test_sine_of_computed_angles():
+    p = program(lambda x: np.stack([cos_sin(x[0] * x[1])[0], cos_sin(cos_sin(x[0])[0])[1]]), x=(2,))
+    x = states(50, 2) * 1e4
+    close(da.compile_program(p)(x), NumpyKernel(p)(x), 1e-15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_native_and_numpy_paths_equal_on_random_robots(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 8))
+    parents = tuple(int(rng.integers(-1, i)) if i else -1 for i in range(n))
+    robot = da.random_robot(seed, "".join(rng.choice(list("RPH"), n)), parents).with_friction(0.1, 0.2).with_armature(0.3)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 17, n))
+    options = {"wrenches": rng.normal(size=(n, 6)), "base_twist": rng.normal(size=6), "base_acceleration": rng.normal(size=(17, 6))}
+    for given in ({}, options):
+        native, numpy = (robot.inverse_dynamics(q, qd, qdd, **given, backend=b) for b in ("native", "numpy"))
+        close(native, numpy, 1e-13)
+
+
+def test_native_and_numpy_paths_equal_on_the_zoo(zoo_robot, method):
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 50, zoo_robot.n))
+    native, numpy = (zoo_robot.inverse_dynamics(q, qd, qdd, method=method, backend=b) for b in ("native", "numpy"))
+    close(native, numpy, 1e-13)
+    assert zoo_robot.compile("inverse_dynamics", method).backend == "native"
+
+
+def test_one_state_and_a_batch_of_a_robot_the_same_bits(zoo_robot):
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 7, zoo_robot.n))
+    together = zoo_robot.inverse_dynamics(q, qd, qdd)
+    for i in range(7):
+        assert np.array_equal(zoo_robot.inverse_dynamics(q[i], qd[i], qdd[i]), together[i])
+        assert np.array_equal(zoo_robot.inverse_dynamics(list(q[i]), list(qd[i]), list(qdd[i])), together[i])
+
+
+# --- threads ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def threads():
+    yield da.set_threads
+    da.set_threads(None)
+
+
+@pytest.mark.parametrize("shape", [(40_000,), (3, 20_000), (50_000, 1), (200, 200)])
+def test_threads_give_the_same_bits(threads, shape):
+    kernel = da.compile_program(HEAVY)
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(*shape, 2)), rng.normal(size=2)
+    assert np.prod(shape) * kernel.size > WORTH_THREADS
+    threads(1)
+    alone = kernel(a, b)
+    for count in (2, 3, 7):
+        threads(count)
+        assert np.array_equal(kernel(a, b), alone)
+        out = np.empty((*shape, 2))
+        assert kernel(a, b, out=out) is out
+        assert np.array_equal(out, alone)
+
+
+def test_thread_counts(threads):
+    threads(3)
+    assert da.get_threads() == 3
+    threads(None)
+    assert da.get_threads() >= 1
+    for bad in (0, -1, 1.5, "two", True):
+        with pytest.raises(da.Error, match="number of threads"):
+            threads(bad)
+
+
+def test_errors_come_out_of_threads(threads):
+    threads(2)
+    kernel = da.compile_program(HEAVY)
+    with pytest.raises(ValueError, match=r"mismatch|core dimension|broadcast"):
+        kernel(np.zeros((100_000, 3)), np.zeros(2))
+
+
+def test_many_threads_hammer_many_kernels():
+    names = da.robot_names()
+    expected = {n: da.robot(n).inverse_dynamics(*np.full((3, 33, da.robot(n).n), 0.3), backend="numpy") for n in names}
+    start = threading.Barrier(16)
+
+    def work(k):
+        start.wait()
+        for i in range(12):
+            name = names[(k + i) % len(names)]
+            robot = da.robot(name)
+            close(robot.inverse_dynamics(*np.full((3, 33, robot.n), 0.3)), expected[name], 1e-13)
+            assert np.isfinite(da.compile_program(MIXED)(states(5), states(5))).all()
+
+    with ThreadPoolExecutor(16) as pool:
+        for future in [pool.submit(work, k) for k in range(16)]:
+            future.result()
+
+
+def test_the_gil_is_released():
+    """A long native call lets another thread count."""
+    kernel = da.compile_program(HEAVY)
+    da.set_threads(1)
+    try:
+        a = np.zeros((400_000, 2))
+        kernel(a[:10], a[:10])
+        done = threading.Event()
+        worker = threading.Thread(target=lambda: (kernel(a, a), done.set()))
+        worker.start()
+        ticks = 0
+        while not done.is_set():
+            ticks += 1
+        worker.join()
+        assert ticks > 1000
+    finally:
+        da.set_threads(None)
+
+
+# --- objects ------------------------------------------------------------------------------------------------------------
+
+
+def test_kernels_and_robots_pickle():
+    kernel = da.compile_program(MIXED)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert np.array_equal(again(states(5), states(5)), kernel(states(5), states(5)))
+    arm = da.robot("ur5")
+    x = np.full((3, 4, 6), 0.2)
+    tau = arm.inverse_dynamics(*x)
+    assert np.array_equal(pickle.loads(pickle.dumps(arm)).inverse_dynamics(*x), tau)
+    bound = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics")))
+    assert isinstance(bound, Kernel)
+    assert np.array_equal(bound(*x), tau)
+    plain = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics", backend="numpy")))
+    close(plain(*x), tau, 1e-13)
+
+
+def test_same_program_same_kernel():
+    assert da.compile_program(MIXED) is da.compile_program(pickle.loads(pickle.dumps(MIXED)))
+    arm = da.robot("ur5")
+    assert arm.compile("inverse_dynamics") is arm.compile("inverse_dynamics", "newton_euler")
+    assert "native" in repr(arm.compile("inverse_dynamics"))
+
+
+def resident():
+    with Path("/proc/self/statm").open() as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_kernels_die_with_their_robots(monkeypatch):
+    """1,000 robots, one after another, each compiled: the process grows by less than 40 MB."""
+    monkeypatch.setenv("DALEMBERT_CACHE", "off")
+
+    def use(mass):
+        arm = da.robot("rp").with_payload(mass)
+        arm.inverse_dynamics(*np.ones((3, 2)))
+
+    for k in range(50):
+        use(1.0 + k)
+    gc.collect()
+    before = resident()
+    for k in range(1000):
+        use(100.0 + k)
+    gc.collect()
+    grown = (resident() - before) / 1e6
+    assert grown < 40, f"{grown:.1f} MB"
+
+
+def test_a_gufunc_outlives_its_kernel():
+    gufunc = da.compile_program(program(lambda x: x * x + 3, x=(2,))).gufunc
+    gc.collect()
+    da.compile_program(program(lambda x: x * x + 4, x=(2,)))
+    assert gufunc([1.0, 2.0]).tolist() == [4.0, 7.0]
+
+
+def test_numpy_interface_is_where_we_think():
+    """The slot of the C table and the fields of the ufunc structure, against NumPy's own headers and objects."""
+    from dalembert.native import gufunc
+
+    header = (Path(np.get_include()) / "numpy/__ufunc_api.h").read_text()
+    found = re.search(r"#define PyUFunc_FromFuncAndDataAndSignature\s.*?PyUFunc_API\[(\d+)\]", header, re.DOTALL)
+    assert found is not None
+    assert int(found[1]) == gufunc._MAKE
+    for ufunc in (np.add, np.matvec, np.sin):
+        assert ctypes.c_char_p.from_address(id(ufunc) + gufunc._NAME).value == ufunc.__name__.encode()
+    made = np.frompyfunc(len, 1, 1)
+    assert ctypes.c_void_p.from_address(id(made) + gufunc._OBJ).value == id(len)
+    assert not gufunc._immortal
+
+
+# --- without the engine -------------------------------------------------------------------------------------------------
+
+
+def run(code, **environment):
+    environment = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_without_llvmlite():
+    code = """
+import sys
+sys.modules["llvmlite"] = sys.modules["llvmlite.binding"] = None
+import dalembert as da, numpy as np
+arm = da.robot("puma560")
+for _ in range(3):
+    tau = arm.inverse_dynamics(*np.zeros((3, 6)))
+print(arm.compile("inverse_dynamics").backend, round(tau[1], 4))
+try:
+    arm.inverse_dynamics(*np.zeros((3, 6)), backend="native")
+except da.Error as error:
+    print(error)
+"""
+    out, err = run(code)
+    assert out.startswith("numpy 37.4837\nnative kernels need llvmlite")
+    assert err.count("computing with NumPy instead") == 1
+
+
+def test_llvmlite_is_loaded_on_first_use():
+    out, _ = run("import sys, dalembert; print('llvmlite' in sys.modules)")
+    assert out.strip() == "False"
+
+
+def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
+    from dalembert.quantities import quantity
+
+    monkeypatch.setattr(quantity, "LARGE", 100)
+    quantity._say_once.cache_clear()
+    arm = da.robot("planar_3r").with_payload(0.123)
+    x = np.full((3, 3), 0.1)
+    with pytest.warns(da.PerformanceWarning, match="operations, too many to compile quickly") as caught:
+        tau = arm.inverse_dynamics(*x)
+        arm.inverse_dynamics(*x)
+    assert len(caught) == 1
+    assert arm.compile("inverse_dynamics").backend == "numpy"
+    close(arm.inverse_dynamics(*x, backend="native"), tau, 1e-13)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_other_vector_lengths(lanes, monkeypatch):
+    """The same assembly with other vectors, which LLVM splits where the machine has none that long."""
+    here = machine.host()
+    monkeypatch.setattr(machine, "host", lambda: here._replace(lanes=lanes))
+    from dalembert.native.kernel import _pack, _unpack
+
+    kernel = _unpack(_pack(MIXED, machine.host()), ())
+    a, b = states(21), states(21, seed=1)
+    close(kernel(a, b), replay(MIXED, {"a": a, "b": b}), 1e-15)
