@@ -23,7 +23,7 @@ def peak_flops():
     lines += ["  %next = add i64 %i, 1", f"  %more = icmp slt i64 %next, {TURNS}", "  br i1 %more, label %turn, label %end", "end:"]
     lines += [f"  %p{c} = getelementptr {T}, ptr %out, i64 {c}\n  store {T} %y{c}, ptr %p{c}, align 8" for c in range(CHAINS)]
     code = machine.Code(machine.object_code("\n".join([*lines, "  ret void", "}"])))
-    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address_of("loop"))
     out = np.zeros(CHAINS * lanes)
     times = []
     for _ in range(50):

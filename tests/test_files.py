@@ -282,7 +282,7 @@ def test_truncated_toml(tmp_path):
 
     text = to_toml(da.robot("two_link"))
     for cut in range(len(text) - 1):
-        with pytest.raises(da.Error, match="not valid TOML|must say format|cut short"):
+        with pytest.raises(da.Error, match=r"not valid TOML|must say format|cut short"):
             load(tmp_path, text[:cut], ".toml")
 
 

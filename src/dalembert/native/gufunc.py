@@ -15,17 +15,19 @@ _NAME, _OBJ = 56, 88  # offsets in PyUFuncObject on 64-bit machines (ufuncobject
 _immortal: list[Any] = []
 
 
-def _api(slot: int) -> int:
+def api(table: str, slot: int) -> int:
+    """The address in a slot of one of NumPy's C tables, "_ARRAY_API" or "_UFUNC_API"."""
     umath: Any = import_module("numpy._core._multiarray_umath")
-    get = C.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = C.c_void_p, [C.py_object, C.c_char_p]
-    return C.cast(get(umath._UFUNC_API, None), C.POINTER(C.c_void_p))[slot] or 0
+    get = C.PYFUNCTYPE(C.c_void_p, C.py_object, C.c_char_p)(("PyCapsule_GetPointer", C.pythonapi))
+    return C.cast(get(getattr(umath, table), None), C.POINTER(C.c_void_p))[slot] or 0
 
 
 def make_gufunc(address: int, data: int, shapes: list[tuple[int, ...]], inputs: int, name: str, doc: str, owner: Any) -> Any:
     """A gufunc of doubles with fixed core shapes, `inputs` of them inputs; it keeps `owner` alive."""
     text, pointer, whole = C.c_char_p, C.c_void_p, C.c_int
-    make = C.PYFUNCTYPE(C.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole, text)(_api(_MAKE))
+    make = C.PYFUNCTYPE(C.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole, text)(
+        api("_UFUNC_API", _MAKE)
+    )
     functions, pointers = (C.c_void_p * 1)(address), (C.c_void_p * 1)(data)
     types = C.create_string_buffer(bytes([np.dtype(float).num] * len(shapes)))
     texts = C.create_string_buffer(name.encode()), C.create_string_buffer(doc.encode())

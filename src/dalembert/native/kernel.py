@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from dalembert.native import cache, machine, threads
+from dalembert.native import cache, direct, machine, threads
 from dalembert.native.emit import emit
 from dalembert.native.gufunc import make_gufunc
 from dalembert.trace.program import Program, Variable
@@ -35,10 +35,11 @@ class Kernel:
         self.inputs, self.outputs, self.size = tuple(inputs), tuple(outputs), size
         self._rebuild = rebuild
         shapes = [v.shape for v in (*inputs, *outputs)]
-        loaded, library = machine.Code(code), machine.library()
-        owner = loaded, library
+        self.code, library = machine.Code(code), machine.library()
         name = "_".join(v.name for v in outputs)
-        self.gufunc = make_gufunc(loaded.address, machine.address_of(library), shapes, len(inputs), name, "", owner)
+        at = self.code.address_of("loop"), machine.address_of(library)
+        self.gufunc = make_gufunc(*at, shapes, len(inputs), name, "", owner=(self.code, library))
+        self._table = direct.bind(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._rebuild
@@ -111,7 +112,7 @@ def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) ->
 
 
 def _pack(program: Program, here: machine.Host) -> bytes:
-    code = machine.object_code(emit(program, here.lanes, here.x86))
+    code = machine.object_code(f"{emit(program, here.lanes, here.x86)}\n{direct.emit(program)}\n")
     about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes)}
     return json.dumps(about).encode() + b"\n" + code
 

@@ -71,15 +71,20 @@ def object_code(assembly: str) -> bytes:
 class Code:
     """Object code in memory; freed with this object."""
 
-    def __init__(self, data: bytes, name: str = "loop") -> None:
+    def __init__(self, data: bytes) -> None:
         with _lock:
             binding = llvm()
             self._engine = binding.create_mcjit_compiler(binding.parse_assembly("", binding.create_context()), _target())
             self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
-            self.address: int = self._engine.get_function_address(name)
-        if not self.address:
+
+    def address_of(self, name: str) -> int:
+        """Where a function of it begins."""
+        with _lock:
+            address: int = self._engine.get_function_address(name)
+        if not address:
             raise ValueError(f"the object code has no function {name!r}")
+        return address
 
 
 @cache

@@ -40,11 +40,10 @@ def inverse_dynamics(
     (3, 2)
     """
     if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
-        try:  # one state goes straight to its gufunc: no look at shapes or values, NumPy refuses what is wrong
-            if q.ndim == 1:
-                return robot.memo["inverse_dynamics"][method](q, qd, qdd)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            pass  # lists, the first call, wrong shapes, complex numbers: the long way serves or explains
+        try:  # no look at shapes or values here: the kernel refuses what is wrong
+            return robot.memo["inverse_dynamics"][method](q, qd, qdd)
+        except (KeyError, TypeError, ValueError):
+            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     if isinstance(wrenches, Mapping):
         wrenches = wrench_array(robot, checked_input(robot, "inverse_dynamics", "q", q), wrenches)

@@ -12,6 +12,7 @@ from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
+from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel, build
 from dalembert.spatial import Array, sign
 from dalembert.trace.count import OperationCount
@@ -146,7 +147,7 @@ def compile(
         _shapes(model, described, optional)
         kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
         if isinstance(kept, Kernel) and not included and backend == "auto":
-            kernels[method] = kept.gufunc  # the short way for one state
+            kernels[method] = short_way(kept)
     return kept
 
 
