@@ -434,7 +434,6 @@ def test_short_way_equals_the_kernel():
         (m, v, s, s),
         (m.T, v, s),
         (v, v, s),
-        (m, m, s),
         (m, v, None),
         ("m", v, s),
         (m, v, np.zeros(1)[:, None, None] * v),
