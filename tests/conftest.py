@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.formulations import formulation
 
 os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")  # tests leave the user's cache alone
 atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
@@ -59,6 +60,16 @@ def close(actual, expected, tolerance, scale=None):
         size = scale or float(np.abs(expected).max()) or 1.0
         error = float(np.abs(actual - expected).max()) / size
         assert error <= tolerance, f"differs by {error:.2e}, allowed {tolerance:.0e}"
+
+
+MOVING = da.methods("inverse_dynamics", taking="base_twist")
+RECURSIVE = (*MOVING, "spatial_operator", "recursive_lagrange_3x3", "recursive_lagrange_4x4", "angular_velocity_lagrange")
+
+
+def directly(robot, method, q, qd, qdd, **options):
+    """A formulation on plain arrays, nothing traced: joint forces without friction and armature."""
+    given = {k: np.asarray(v) for k, v in options.items() if method in da.methods("inverse_dynamics", taking=k)}
+    return formulation("inverse_dynamics", method)(robot.tree, *map(np.asarray, (q, qd, qdd)), **given)
 
 
 @pytest.fixture(params=da.methods("inverse_dynamics"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot
+from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot
 
 import dalembert as da
 
@@ -96,11 +96,18 @@ def test_formulations_equal_on_200_random_robots(part):
     for seed, joints, parents in list(random_structures(200))[part::4]:
         robot = da.random_robot(seed, joints, parents)
         q, qd, qdd, options = inputs(robot, seed)
-        plain = [robot.inverse_dynamics(q, qd, qdd, method=m, backend="numpy") for m in da.methods("inverse_dynamics")]
-        full = [robot.inverse_dynamics(q, qd, qdd, **options, method=m, backend="numpy") for m in da.methods("inverse_dynamics")]
-        for results in (plain, full):
-            for other in results[1:]:
-                close(other, results[0], 1e-12)
+        still = {"wrenches": options["wrenches"]}
+        for given in ({}, still, options):
+            expected = directly(robot, "newton_euler", q, qd, qdd, **given)
+            for m in MOVING if "base_twist" in given else da.methods("inverse_dynamics"):
+                close(directly(robot, m, q, qd, qdd, **given), expected, 1e-12)
+
+
+def test_only_some_methods_take_a_moving_base():
+    arm = da.robot("two_link")
+    assert set(MOVING) == {"newton_euler", "newton_euler_base", "lie_group", "lie_group_com", "stacked_operators"}
+    with pytest.raises(da.Error, match="uicker_kahn does not take base_twist; these methods do: newton_euler"):
+        arm.inverse_dynamics([0, 0], [0, 0], [0, 0], base_twist=np.zeros(6), method="uicker_kahn")
 
 
 @pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
@@ -111,15 +118,16 @@ def test_power_balance(joints, parents, method):
 
     def energy(t):
         q_t, qd_t = q + qd * t + qdd * t * t / 2, qd + qdd * t
-        M = robot.inverse_dynamics(q_t, np.zeros(robot.n), np.eye(robot.n), method=method, backend="numpy")
+        M = directly(robot, method, q_t, np.zeros(robot.n), np.eye(robot.n))
         return 0.5 * qd_t @ M @ qd_t
 
     h = 1e-20  # complex step: no cancellation
     rate = energy(1j * h).imag / h
-    close(qd @ robot.inverse_dynamics(q, qd, qdd, method=method, backend="numpy"), rate, 1e-12)
+    close(qd @ directly(robot, method, q, qd, qdd), rate, 1e-12)
 
 
 @pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize("method", MOVING)
 def test_moving_base_is_a_moving_link(joints, parents, method):
     """A robot on a turntable with a lift equals the same robot with two more joints below it."""
     robot = da.random_robot(11, joints, parents).with_base(np.eye(4))

@@ -159,7 +159,7 @@ def ulps(got, x, function):
 
 @pytest.mark.slow
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 80-bit long double as an oracle")
-def test_sine_and_cosine_within_2_ulp():
+def test_sine_and_cosine_within_1_ulp():
     """10^7 arguments: ordinary angles, all magnitudes, and the neighbours of multiples of pi/2, where cancellation is worst."""
     rng = np.random.default_rng(7)
     million = 1_000_000
@@ -176,7 +176,7 @@ def test_sine_and_cosine_within_2_ulp():
     for x in sets:
         s, c = np.moveaxis(kernel(x), -1, 0)
         worst = max(worst, ulps(s, x, np.sin), ulps(c, x, np.cos))
-    assert worst < 2.0, f"{worst:.3f} ulp"
+    assert worst < 1.0, f"{worst:.3f} ulp"
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs 80-bit long double as an oracle")
@@ -217,6 +217,7 @@ def test_native_and_numpy_paths_equal_on_random_robots(seed):
         close(native, numpy, 1e-13)
 
 
+@pytest.mark.parametrize("method", ["newton_euler", "lie_group", "stacked_operators"])
 def test_native_and_numpy_paths_equal_on_the_zoo(zoo_robot, method):
     q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, 50, zoo_robot.n))
     native, numpy = (zoo_robot.inverse_dynamics(q, qd, qdd, method=method, backend=b) for b in ("native", "numpy"))
@@ -436,7 +437,6 @@ def test_short_way_equals_the_kernel():
         (v, v, s),
         (m, v, None),
         ("m", v, s),
-        (m, v, np.zeros(1)[:, None, None] * v),
     ):
         with pytest.raises((TypeError, ValueError)):
             short(*wrong)
@@ -449,13 +449,13 @@ def test_short_way_leaks_nothing():
 
     kernel = da.compile_program(program(lambda x: x * x + 5, x=(2,)))
     short, x, wrong = short_way(kernel), np.ones(2), np.ones(3)
-    before = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.dtype(float)), sys.getrefcount(np.ndarray)
+    before = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.ndarray)
     for _ in range(1000):
         short(x)
         with pytest.raises(ValueError, match="core dimension"):
             short(wrong)
     gc.collect()  # tracebacks hold frames
-    after = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.dtype(float)), sys.getrefcount(np.ndarray)
+    after = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.ndarray)
     assert max(abs(a - b) for a, b in zip(before, after, strict=True)) < 20
     del kernel
     gc.collect()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import MOVING, RECURSIVE, close, directly
 from corpus import urdf_files
 from states import base_motion, joint_states, link_wrenches
 
@@ -19,6 +19,11 @@ except FileNotFoundError as missing:
     FILES, REASON = {}, str(missing)
 else:
     REASON = ""
+
+
+def methods_for(n):
+    """All methods for arms, the recursive ones for robots with many joints."""
+    return () if n == 0 else da.methods("inverse_dynamics") if n <= 9 else RECURSIVE
 
 
 def load(key):
@@ -36,16 +41,15 @@ def test_urdf_agrees_with_pinocchio(key):
     n = robot.n
     for s, expected in enumerate(stored["tau"]):
         state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, s)]
-        for method in da.methods("inverse_dynamics"):
-            tau = robot.inverse_dynamics(*state, method=method, backend="numpy")
-            close(tau, robot.reorder(expected, stored["joints"]), 1e-11)
+        for method in methods_for(n):
+            close(directly(robot, method, *state), robot.reorder(expected, stored["joints"]), 1e-11)
     close(robot.inverse_dynamics(*state), robot.reorder(expected, stored["joints"]), 1e-11)  # native
     twist, acceleration = base_motion()
     wrenches = np.moveaxis(robot.reorder(np.moveaxis(link_wrenches(n), 0, -1), stored["joints"]), -1, 0)
     state = [robot.reorder(x, stored["joints"]) for x in joint_states(n, 2)]
-    for method in da.methods("inverse_dynamics"):
-        options = {"wrenches": wrenches, "base_twist": twist, "base_acceleration": acceleration, "method": method}
-        moving = robot.inverse_dynamics(*state, **options, backend="numpy")
+    options = {"wrenches": wrenches, "base_twist": twist, "base_acceleration": acceleration}
+    for method in MOVING if n else ():
+        moving = directly(robot, method, *state, **options)
         close(moving, robot.reorder(stored["moving"], stored["joints"]), 1e-11)
 
 

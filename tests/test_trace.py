@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot
 
 import dalembert as da
 from dalembert.spatial import cos_sin, sign, sqrt
@@ -98,6 +98,7 @@ def test_derivatives_by_complex_step(name, mode):
 
 
 @pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize("method", ["newton_euler", "lie_group"])
 def test_derivatives_of_inverse_dynamics(joints, parents, method):
     robot = da.random_robot(4, joints, parents).with_friction(0.3, 0.7).with_armature(0.2)
     program = robot.program("inverse_dynamics", method=method)
@@ -217,6 +218,7 @@ def test_replay_says_what_is_missing(puma):
         replay(program, state | {"q": np.zeros((2, 5))})
 
 
+@pytest.mark.parametrize("method", ["newton_euler", "lie_group", "generalized_dalembert"])
 def test_numpy_path_and_replay_equal(zoo_robot, method):
     program = zoo_robot.program("inverse_dynamics", method=method)
     rng = np.random.default_rng(1)
@@ -229,16 +231,10 @@ def test_numpy_path_and_replay_equal(zoo_robot, method):
 
 def test_formulation_on_plain_arrays_equals_its_program(zoo_robot, method):
     """The source itself runs on float batches: no tracing needed."""
-    from dalembert.formulations import formulation
-
     rng = np.random.default_rng(2)
     q, qd, qdd = rng.uniform(-2, 2, (3, 2, 3, zoo_robot.n))
     bare = zoo_robot.without_friction().without_armature()
-    close(
-        formulation("inverse_dynamics", method)(bare.tree, q, qd, qdd),
-        bare.inverse_dynamics(q, qd, qdd, method=method),
-        1e-13,
-    )
+    close(directly(bare, method, q, qd, qdd), bare.inverse_dynamics(q, qd, qdd, method=method, backend="numpy"), 1e-13)
 
 
 def test_generated_source_reuses_names():

@@ -79,6 +79,11 @@ def cross(a: Any, b: Any) -> Array:
     return stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
+def swing(w: Any, wd: Any, p: Any) -> Array:
+    """Acceleration of a point p of a turning body relative to its reference point: wd x p + w x (w x p)."""
+    return cross(wd, p) + cross(w, cross(w, p))
+
+
 def skew(a: Any) -> Array:
     """The matrix [a] with [a] b = a x b."""
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
@@ -158,6 +163,62 @@ def ad_dual(V: Any, F: Any) -> Array:
     """Transpose of ad_V applied to a wrench: ad*_V F."""
     (w, v), (m, f) = split(V), split(F)
     return join(-(cross(w, m) + cross(v, f)), -cross(w, f))
+
+
+def inverse(T: Transform) -> Transform:
+    """The outer frame seen from the inner one."""
+    return Transform(np.swapaxes(T.rotation, -1, -2), -rotate_back(T.rotation, T.translation))
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Inner product along the last axis."""
+    return (a * b).sum(axis=-1)
+
+
+def trace_of_product(A: Any, B: Any) -> Any:
+    """Tr(A B)."""
+    return (A * np.swapaxes(B, -1, -2)).sum(axis=(-2, -1))
+
+
+def homogeneous(T: Transform) -> Array:
+    """The 4x4 matrix of a transform."""
+    bottom = np.array([[0, 0, 0, 1]])
+    top = np.concatenate([T.rotation, T.translation[..., None]], axis=-1)
+    return np.concatenate([top, np.broadcast_to(bottom, (*top.shape[:-2], 1, 4))], axis=-2)
+
+
+def hat(V: Any) -> Array:
+    """The 4x4 matrix of a twist: its rotation part is [omega], its last column v."""
+    w, v = split(V)
+    top = np.concatenate([skew(w), v[..., None]], axis=-1)
+    return np.concatenate([top, zeros((*top.shape[:-2], 1, 4))], axis=-2)
+
+
+def pseudo_inertia(mass: Any, com: Any, inertia: Any) -> Array:
+    """The 4x4 matrix of second moments about the frame's origin, integral of r r^T dm with r = (x, y, z, 1): FGL (3.2-17).
+
+    The 3x3 part is tr(I)/2 - I about the centre of mass (Silver (2.11)) plus m c c^T; so the off-diagonal entries of FGL (3.2-18)
+    are minus the tensor's (E-F1).
+    """
+    half = (inertia[..., 0, 0] + inertia[..., 1, 1] + inertia[..., 2, 2]) / 2
+    second = np.asarray(half)[..., None, None] * np.eye(3, dtype=int) - inertia + mass * (com[..., :, None] * com[..., None, :])
+    first = (mass * com)[..., None]
+    last = np.concatenate([np.swapaxes(first, -1, -2), np.asarray(mass)[..., None, None]], axis=-1)
+    return np.concatenate([np.concatenate([second, first], axis=-1), last], axis=-2)
+
+
+def Ad_matrix(T: Transform) -> Array:
+    """The 6x6 matrix of Ad: twists of the inner frame to the outer one."""
+    R, p = T.rotation, T.translation
+    top = np.concatenate([R, zeros(R.shape)], axis=-1)
+    return np.concatenate([top, np.concatenate([skew(p) @ R, R], axis=-1)], axis=-2)
+
+
+def ad_matrix(V: Any) -> Array:
+    """The 6x6 matrix of ad_V."""
+    w, v = split(V)
+    W = skew(w)
+    return np.concatenate([np.concatenate([W, zeros(W.shape)], axis=-1), np.concatenate([skew(v), W], axis=-1)], axis=-2)
 
 
 def spatial_inertia(mass: Any, com: Any, inertia: Any) -> Array:

@@ -4,12 +4,41 @@ A module's public functions are named after the quantities they compute, so one 
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
-from dalembert.errors import unknown
-from dalembert.formulations import lie_group, newton_euler
+from dalembert.errors import Error, unknown
+from dalembert.formulations import (
+    angular_velocity_lagrange,
+    generalized_dalembert,
+    lagrange_euler,
+    lie_closed_form,
+    lie_group,
+    lie_group_com,
+    newton_euler,
+    newton_euler_base,
+    recursive_lagrange_3x3,
+    recursive_lagrange_4x4,
+    spatial_operator,
+    stacked_operators,
+    uicker_kahn,
+)
 
-_MODULES = (newton_euler, lie_group)
+_MODULES = (
+    newton_euler,
+    newton_euler_base,
+    lie_group,
+    lie_group_com,
+    spatial_operator,
+    recursive_lagrange_3x3,
+    recursive_lagrange_4x4,
+    angular_velocity_lagrange,
+    generalized_dalembert,
+    stacked_operators,
+    lie_closed_form,
+    lagrange_euler,
+    uicker_kahn,
+)
 _QUANTITIES = ("inverse_dynamics",)
 
 REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
@@ -20,20 +49,24 @@ REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
 }
 
 
-def methods(quantity: str) -> tuple[str, ...]:
-    """Names of the formulations that compute a quantity.
+def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
+    """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist".
 
-    >>> methods("inverse_dynamics")
-    ('newton_euler', 'lie_group')
+    >>> methods("inverse_dynamics")[:3]
+    ('newton_euler', 'newton_euler_base', 'lie_group')
     """
     if quantity not in _QUANTITIES:
         raise unknown("quantity", quantity, _QUANTITIES)
-    return tuple(method for of, method in REGISTRY if of == quantity)
+    found = (method for of, method in REGISTRY if of == quantity)
+    return tuple(m for m in found if taking is None or taking in signature(REGISTRY[quantity, m]).parameters)
 
 
-def formulation(quantity: str, method: str) -> Callable[..., Any]:
-    """The function that computes a quantity by a method."""
+def formulation(quantity: str, method: str, optional: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """The function that computes a quantity by a method, with these optional inputs."""
     known = methods(quantity)
     if method not in known:
         raise unknown(f"method for {quantity}:", method, known)
+    for name in optional:
+        if method not in (able := methods(quantity, taking=name)):
+            raise Error(f"{method} does not take {name}; these methods do: {', '.join(able)}")
     return REGISTRY[quantity, method]

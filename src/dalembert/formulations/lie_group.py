@@ -1,7 +1,7 @@
 """The recursion on the Lie group SE(3): Park, Bobrow and Ploen 1995, equations (21)-(27).
 
-V, Vd are body twists of the link frames and their component rates; J the 6x6 inertia about the link's origin (21); S the
-joint screw in the link's own frame; f the pose of link i in its parent (23). Frames may stand anywhere on the link.
+V, Vd are body twists of the link frames and their component rates; J the 6x6 inertia about the link's origin (21); S the joint
+screw in the link's own frame; f the pose of link i in its parent (23). Frames may stand anywhere on the link.
 
 Corrected: E-B1 (inverses in (24)-(26)), E-B10 (gravity enters as the base acceleration (0, -g)).
 """

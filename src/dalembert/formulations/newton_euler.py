@@ -1,11 +1,11 @@
 """Newton-Euler in link coordinates: Fu, Gonzalez and Lee, table 3.3, after Luh, Walker and Paul.
 
-Symbols of the book: w, wd, vd (omega, omega-dot, v-dot of link i's origin), a_bar (acceleration of its centre of mass), F, N (net
-force and moment), f, m (force and moment n that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre of mass.
-The book's p* (origin i-1 to origin i) is kept in two parts, the one before the joint in the axes of link i-1 and the one
-behind it in joint axes, so that a turning joint leaves both constant; in the book's own frames the first part is zero.
-Moments are taken about the origin of link i, not of link i-1, which moves the p* x f term to the hand-over.
-One set of equations serves turning (rho = 1) and sliding (sigma = 1) joints, and helical ones.
+Symbols of the book: w, wd, vd (omega, omega-dot, v-dot of link i's origin), a_bar (acceleration of its centre of mass), F, N
+(net force and moment), f, m (force and moment n that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre
+of mass. The book's p* (origin i-1 to origin i) is kept in two parts, the one before the joint in the axes of link i-1 and the
+one behind it in joint axes, so that a turning joint leaves both constant; in the book's own frames the first part is zero.
+Moments are taken about the origin of link i, not of link i-1, which moves the p* x f term to the hand-over. One set of
+equations serves turning (rho = 1) and sliding (sigma = 1) joints, and helical ones.
 
 Corrected: E-F4 (v0-dot is minus gravity), E-F5 and E-F6 (the moment line of table 3.3), E-F14 (dots on omega).
 """
@@ -22,6 +22,7 @@ from dalembert.spatial import (
     rotate_back,
     split,
     stack,
+    swing,
     turn_z,
     zeros,
 )
@@ -59,11 +60,11 @@ def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any
     for i, parent in enumerate(tree.parents):
         w, wd, vd = base if parent < 0 else links[parent]
         j, z_qd, z_qdd = joints[i], along_z(qd[..., i]), along_z(qdd[..., i])
-        w, wd, vd = j.into(w), j.into(wd), j.into(vd + carried(w, wd, j.before.translation))
+        w, wd, vd = j.into(w), j.into(wd), j.into(vd + swing(w, wd, j.before.translation))
         vd = vd + j.sigma * (z_qdd + 2 * cross(w, z_qd))  # (3.3-52), sliding
         wd = wd + j.rho * (z_qdd + cross(w, z_qd))  # (3.3-51), turning
         w = w + j.rho * z_qd  # (3.3-50), turning
-        vd = vd + carried(w, wd, j.p)  # (3.3-52), both
+        vd = vd + swing(w, wd, j.p)  # (3.3-52), both
         links.append((rotate_back(j.after.rotation, w), rotate_back(j.after.rotation, wd), rotate_back(j.after.rotation, vd)))
     return links
 
@@ -76,7 +77,7 @@ def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], 
     for i in reversed(range(n)):
         w, wd, vd = links[i]
         s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
-        F = tree.mass[i] * (vd + carried(w, wd, s_bar))  # (3.3-53), (3.3-54)
+        F = tree.mass[i] * (vd + swing(w, wd, s_bar))  # (3.3-53), (3.3-54)
         N = rotate(I, wd) + cross(w, rotate(I, w))  # (3.3-55)
         f = sum((f for f, _ in handed[i]), F)  # (3.3-56)
         m = sum((m for _, m in handed[i]), N + cross(s_bar, F))  # (3.3-57), about the origin of link i
@@ -97,8 +98,3 @@ def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, An
     w, v = split(zeros(6) if twist is None else twist)
     wd, vd = split(zeros(6) if acceleration is None else acceleration)
     return w, wd, vd + cross(w, v) - tree.gravity
-
-
-def carried(w: Any, wd: Any, p: Any) -> Array:
-    """Acceleration of a point p of a body relative to its origin: wd x p + w x (w x p)."""
-    return cross(wd, p) + cross(w, cross(w, p))

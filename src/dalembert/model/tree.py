@@ -29,6 +29,22 @@ class Tree(NamedTuple):
                 found[parent].append(i)
         return tuple(map(tuple, found))
 
+    def path(self, i: int) -> tuple[int, ...]:
+        """The links from the base to link i, itself included."""
+        found: list[int] = []
+        while i >= 0:
+            found.append(i)
+            i = self.parents[i]
+        return tuple(reversed(found))
+
+    def poses(self, q: Any) -> list[Transform]:
+        """Every link's frame in the base frame."""
+        found: list[Transform] = []
+        for i, parent in enumerate(self.parents):
+            step = self.pose(i, q[..., i])
+            found.append(step if parent < 0 else compose(found[parent], step))
+        return found
+
     def pose(self, i: int, q: Any) -> Transform:
         """Link i's frame in its parent's, with joint i at position q."""
         before, after, rho, sigma = self.joint(i)

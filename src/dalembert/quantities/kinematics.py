@@ -10,8 +10,4 @@ from dalembert.spatial import Transform, compose
 
 def world_poses(model: Model, q: Any) -> list[Transform]:
     """The pose of every link in the world."""
-    q, poses = np.asarray(q), list[Transform]()
-    for i, parent in enumerate(model.parents):
-        above = model.base.transform if parent < 0 else poses[parent]
-        poses.append(compose(above, model.tree.pose(i, q[..., i])))
-    return poses
+    return [compose(model.base.transform, pose) for pose in model.tree.poses(np.asarray(q))]

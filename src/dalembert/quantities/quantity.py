@@ -80,8 +80,8 @@ def program(
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
     described = quantity_named(quantity)
-    function = formulation(quantity, method or described.method)
     shapes = _shapes(model, described, optional)
+    function = formulation(quantity, method or described.method, tuple(optional))
 
     def body(*arrays: Any) -> Any:
         given = dict(zip(shapes, arrays, strict=True))
@@ -143,8 +143,8 @@ def compile(
     if kept is None:
         if model.n == 0:
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
-        formulation(quantity, method)
         _shapes(model, described, optional)
+        formulation(quantity, method, included)
         kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
         if isinstance(kept, Kernel) and not included and backend == "auto":
             kernels[method] = short_way(kept)

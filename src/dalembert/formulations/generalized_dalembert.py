@@ -1,0 +1,127 @@
+"""Generalized d'Alembert: Fu, Gonzalez and Lee, section 3.4, with translation and rotation apart.
+
+sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i = tau_i (3.4-24). All vectors in base axes: z_i the joint axis, o_i a point on it,
+r_s the centre of mass of link s, b_is = z_i x (r_s - o_i) the partial velocity (3.4-7). The book treats turning joints; a
+sliding one has b_is = z_i, no rotational part, and twice w x z qd in the acceleration.
+
+Corrected: E-F8 (gravity enters as +dP/dq), E-F9 (indices of (3.4-23): those of (3.4-26)), E-F10 (the second term of (3.4-27) is
+inside the sum).
+"""
+
+from typing import Any, NamedTuple
+
+from dalembert.model.tree import Tree
+from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
+
+
+class Terms(NamedTuple):
+    """D_tran, D_rot (..., n, n), h_tran, h_rot and c (..., n)."""
+
+    D_tran: Array
+    D_rot: Array
+    h_tran: Array
+    h_rot: Array
+    c: Array
+
+
+def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
+    """Joint forces tau (..., n)."""
+    D_tran, D_rot, h_tran, h_rot, c = terms(tree, q, qd)
+    tau = rotate(D_tran + D_rot, qdd) + h_tran + h_rot + c  # (3.4-24)
+    return tau if wrenches is None else tau - external(tree, q, wrenches)
+
+
+class Geometry(NamedTuple):
+    """Vectors in base axes: rotations, joint axes and points on them, origins, centres of mass."""
+
+    R: list[Any]
+    z: list[Any]
+    o: list[Any]
+    p: list[Any]
+    r: list[Any]
+
+
+def geometry(tree: Tree, q: Any) -> Geometry:
+    """Where everything is."""
+    g = Geometry([], [], [], [], [])
+    for i, (R, p) in enumerate(tree.poses(q)):
+        _, after, _, _ = tree.joint(i)
+        g.R.append(R)
+        g.z.append(rotate(R, rotate_back(after.rotation, along_z(1))))
+        g.o.append(p - rotate(R, rotate_back(after.rotation, after.translation)))
+        g.p.append(p)
+        g.r.append(p + rotate(R, tree.com[i]))
+    return g
+
+
+def partial_velocity(tree: Tree, g: Geometry, i: int, point: Any) -> Array:
+    """b_i at a point: what joint i does to its velocity (3.4-7)."""
+    _, _, rho, sigma = tree.joint(i)
+    return rho * cross(g.z[i], point - g.o[i]) + sigma * g.z[i]
+
+
+def terms(tree: Tree, q: Any, qd: Any) -> Terms:
+    """The five arrays of (3.4-25) to (3.4-28)."""
+    links = range(len(tree.parents))
+    g = geometry(tree, q)
+    paths = [tree.path(s) for s in links]
+    b = {(i, s): partial_velocity(tree, g, i, g.r[s]) for s in links for i in paths[s]}
+    turn = {
+        (i, s): rotate_back(g.R[s], tree.joint(i)[2] * g.z[i]) for s in links for i in paths[s]
+    }  # sR0 z_i, 0 for sliding joints
+    none = 0 * q[..., 0]
+
+    def behind(*joints: int) -> list[int]:
+        return [s for s in links if all(i in paths[s] for i in joints)]
+
+    def D(i: int, j: int) -> tuple[Any, Any]:  # (3.4-25)
+        tran = sum((tree.mass[s] * dot(b[j, s], b[i, s]) for s in behind(i, j)), none)
+        rot = sum((dot(turn[i, s], rotate(tree.inertia[s], turn[j, s])) for s in behind(i, j)), none)
+        return tran, rot
+
+    w, bias = _velocity_terms(tree, g, qd)
+    spin = [rotate_back(g.R[s], w[s]) for s in links]
+    D_all = [[D(i, j) for i in links] for j in links]
+    h_tran, h_rot, c = [], [], []
+    for i in links:
+        h_tran.append(sum((tree.mass[s] * dot(bias[s], b[i, s]) for s in behind(i)), none))  # (3.4-26)
+        h_rot.append(sum((_rotational(tree, qd, turn, paths[s], i, s, spin[s]) for s in behind(i)), none))  # (3.4-27)
+        c.append(sum((-tree.mass[s] * dot(tree.gravity, b[i, s]) for s in behind(i)), none))  # (3.4-28)
+    tran, rot = (stack([stack([D_all[j][i][k] for i in links]) for j in links]) for k in (0, 1))
+    return Terms(tran, rot, stack(h_tran), stack(h_rot), stack(c))
+
+
+def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[Any]]:
+    """Angular velocities (3.4-1), and the part of the acceleration of each centre of mass that velocities make (3.4-11)."""
+    w: list[Any] = []
+    wd: list[Any] = []  # sum_p (sum_q<p qd_q z_q) x qd_p z_p
+    vd: list[Any] = []
+    for i, parent in enumerate(tree.parents):
+        _, _, rho, sigma = tree.joint(i)
+        w0, wd0, vd0, p0 = (
+            (zeros(3), zeros(3), zeros(3), zeros(3)) if parent < 0 else (w[parent], wd[parent], vd[parent], g.p[parent])
+        )
+        zd = g.z[i] * qd[..., i, None]
+        at_joint = vd0 + swing(w0, wd0, g.o[i] - p0) + 2 * sigma * cross(w0, zd)
+        w.append(w0 + rho * zd)
+        wd.append(wd0 + rho * cross(w0, zd))
+        vd.append(at_joint + swing(w[i], wd[i], g.p[i] - g.o[i]))
+    return w, [vd[s] + swing(w[s], wd[s], g.r[s] - g.p[s]) for s in range(len(w))]
+
+
+def _rotational(tree: Tree, qd: Any, turn: dict[Any, Any], path: tuple[int, ...], i: int, s: int, spin: Any) -> Any:
+    """Link s in h_i^rot (3.4-27), in its own axes."""
+    rates = [turn[j, s] * qd[..., j, None] for j in path]
+    coriolis = sum((cross(rates[a], sum(rates[a + 1 :], zeros(3))) for a in range(len(path) - 1)), zeros(3))
+    return dot(turn[i, s], rotate(tree.inertia[s], coriolis)) + dot(cross(turn[i, s], spin), rotate(tree.inertia[s], spin))
+
+
+def external(tree: Tree, q: Any, wrenches: Any) -> Array:
+    """The joint forces that wrenches on the links exert."""
+    g = geometry(tree, q)
+    tau: list[Any] = [0 * q[..., i] for i in range(len(tree.parents))]
+    for s in range(len(tree.parents)):
+        moment, force = (rotate(g.R[s], x) for x in split(wrenches[..., s, :]))
+        for i in tree.path(s):
+            tau[i] = tau[i] + dot(force, partial_velocity(tree, g, i, g.p[s])) + dot(moment, tree.joint(i)[2] * g.z[i])
+    return stack(tau)

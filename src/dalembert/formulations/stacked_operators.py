@@ -1,0 +1,98 @@
+"""The closed form in stacked 6n matrices: Park and Lynch, chapter 9, equations (9.62)-(9.84).
+
+A (6n x n) holds the joint screws, G (6n x 6n) the inertias, Gamma the step from parent to child, L = (1 - Gamma)^-1 the reach
+from every link to those behind it. Frames are the links' own, for which the full 6x6 inertia takes the place of diag(I, m). tau
+= M qdd + c + g with M = A^T L^T G L A (9.82), c (9.83), g (9.84); a moving base keeps the V_base terms of (9.77), (9.78).
+
+Corrected: E-P3 (minus gravity), E-P6 (minus ad_{A qd} in (9.73), (9.78), (9.83)), E-P10.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.model.tree import Tree
+from dalembert.spatial import (
+    Ad_inverse,
+    Ad_matrix,
+    Array,
+    ad_matrix,
+    along_z,
+    inverse,
+    join,
+    rotate,
+    rotate_back,
+    spatial_inertia,
+    zeros,
+)
+
+
+class Operators(NamedTuple):
+    """A (..., 6n, n), G, Gamma and L (..., 6n, 6n)."""
+
+    A: Array
+    G: Array
+    Gamma: Array
+    L: Array
+
+
+def operators(tree: Tree, q: Any) -> Operators:
+    """The stacked matrices at q (9.64), (9.65), (9.68), (9.76)."""
+    n = len(tree.parents)
+    screw: list[Any] = []
+    inertia: list[Any] = []
+    for i in range(n):
+        _, after, rho, sigma = tree.joint(i)
+        screw.append(Ad_inverse(after, join(along_z(rho), along_z(sigma)))[..., None])
+        inertia.append(spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]))
+    step = [Ad_matrix(inverse(tree.pose(i, q[..., i]))) for i in range(n)]
+    reach: dict[tuple[int, int], Any] = {}
+    for i, parent in enumerate(tree.parents):
+        reach[i, i] = np.eye(6, dtype=int)
+        if parent >= 0:
+            reach[i, parent] = step[i]
+            for j in tree.path(parent)[:-1]:
+                reach[i, j] = step[i] @ reach[parent, j]
+    return Operators(
+        A=blocks(n, {(i, i): screw[i] for i in range(n)}, (6, 1)),
+        G=blocks(n, {(i, i): inertia[i] for i in range(n)}, (6, 6)),
+        Gamma=blocks(n, {(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, (6, 6)),
+        L=blocks(n, reach, (6, 6)),
+    )
+
+
+def blocks(n: int, entries: dict[tuple[int, int], Any], shape: tuple[int, int]) -> Array:
+    """A block matrix of n x n blocks, zero where there is no entry."""
+    batch = np.broadcast_shapes(*(x.shape[:-2] for x in entries.values())) if entries else ()
+
+    def block(i: int, j: int) -> Any:
+        found = entries.get((i, j))
+        return np.broadcast_to(zeros(shape) if found is None else found, (*batch, *shape))
+
+    return np.concatenate([np.concatenate([block(i, j) for j in range(n)], axis=-1) for i in range(n)], axis=-2)
+
+
+def inverse_dynamics(
+    tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
+) -> Array:
+    """Joint forces tau (..., n)."""
+    n = len(tree.parents)
+    A, G, Gamma, L = operators(tree, q)
+    Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
+    V_base = _base(tree, q, zeros(6) if base_twist is None else base_twist)
+    Vd_base = _base(tree, q, Vd0)
+    screws = rotate(A, qd)
+    V = rotate(L, screws + V_base)  # (9.77)
+    ad_Aqd, ad_V = (blocks(n, {(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, (6, 6)) for X in (screws, V))
+    turning = rotate(ad_Aqd, rotate(Gamma, V) + V_base)
+    Vd = rotate(L, rotate(A, qdd) - turning + Vd_base)  # (9.78)
+    F = rotate(G, Vd) - rotate_back(ad_V, rotate(G, V))
+    if wrenches is not None:
+        F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * n))
+    return rotate_back(A, rotate_back(L, F))  # (9.79), (9.80)
+
+
+def _base(tree: Tree, q: Any, twist: Any) -> Array:
+    """The stack that carries the base's twist into the links that stand on it (9.69), (9.70)."""
+    parts = [Ad_inverse(tree.pose(i, q[..., i]), twist) if parent < 0 else zeros(6) for i, parent in enumerate(tree.parents)]
+    return join(*parts)
