@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
-from dalembert.quantities import dynamics, quantity
+from dalembert.quantities import dynamics, quantity, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,3 +44,9 @@ class Robot(Model):
 
     # dynamics
     inverse_dynamics = dynamics.inverse_dynamics
+
+    # terms of the books
+    lagrange_euler_terms = terms.lagrange_euler_terms
+    dalembert_terms = terms.dalembert_terms
+    newton_euler_pass = terms.newton_euler_pass
+    stacked_operators = terms.stacked_operators

@@ -39,7 +39,7 @@ _MODULES = (
     lagrange_euler,
     uicker_kahn,
 )
-_QUANTITIES = ("inverse_dynamics",)
+_QUANTITIES = ("inverse_dynamics", "newton_euler_pass", "lagrange_euler_terms", "dalembert_terms", "stacked_operators")
 
 REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
     (quantity, module.__name__.rpartition(".")[2]): vars(module)[quantity]

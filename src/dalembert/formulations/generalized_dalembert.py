@@ -26,7 +26,7 @@ class Terms(NamedTuple):
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
     """Joint forces tau (..., n)."""
-    D_tran, D_rot, h_tran, h_rot, c = terms(tree, q, qd)
+    D_tran, D_rot, h_tran, h_rot, c = dalembert_terms(tree, q, qd)
     tau = rotate(D_tran + D_rot, qdd) + h_tran + h_rot + c  # (3.4-24)
     return tau if wrenches is None else tau - external(tree, q, wrenches)
 
@@ -60,7 +60,7 @@ def partial_velocity(tree: Tree, g: Geometry, i: int, point: Any) -> Array:
     return rho * cross(g.z[i], point - g.o[i]) + sigma * g.z[i]
 
 
-def terms(tree: Tree, q: Any, qd: Any) -> Terms:
+def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     """The five arrays of (3.4-25) to (3.4-28)."""
     links = range(len(tree.parents))
     g = geometry(tree, q)

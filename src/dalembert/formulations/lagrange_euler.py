@@ -32,12 +32,12 @@ class Terms(NamedTuple):
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
     """Joint forces tau (..., n)."""
-    D, _, h, c = terms(tree, q, qd)
+    D, _, h, c = lagrange_euler_terms(tree, q, qd)
     tau = rotate(D, qdd) + h + c  # (3.2-26)
     return tau if wrenches is None else tau - external(tree, q, wrenches)
 
 
-def terms(tree: Tree, q: Any, qd: Any) -> Terms:
+def lagrange_euler_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     """The coefficients at q and the velocity force h at qd."""
     links = range(len(tree.parents))
     k = kinematics(tree, q)

@@ -10,7 +10,9 @@ equations serves turning (rho = 1) and sliding (sigma = 1) joints, and helical o
 Corrected: E-F4 (v0-dot is minus gravity), E-F5 and E-F6 (the moment line of table 3.3), E-F14 (dots on omega).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -28,13 +30,46 @@ from dalembert.spatial import (
 )
 
 
+class Pass(NamedTuple):
+    """The book's vectors, each (..., n, 3) in the axes of its own link.
+
+    n is the moment about the origin of the link before, as in the book; v_dot and a_bar contain minus gravity.
+    """
+
+    omega: Any
+    omega_dot: Any
+    v_dot: Any
+    a_bar: Any
+    F: Any
+    N: Any
+    f: Any
+    n: Any
+
+
 def inverse_dynamics(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
     """Joint forces tau (..., n)."""
     joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
     links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
-    return inward(tree, joints, links, wrenches)
+    return stack([force[-1] for force in inward(tree, joints, links, wrenches)])
+
+
+def newton_euler_pass(
+    tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
+) -> Pass:
+    """All intermediate vectors of table 3.3."""
+    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    forces = inward(tree, joints, links, wrenches)
+    found: list[list[Any]] = [[] for _ in Pass._fields]
+    for i, ((w, wd, vd), (F, N, f, m, _)) in enumerate(zip(links, forces, strict=True)):
+        pose = tree.pose(i, q[..., i])
+        p_star = rotate_back(pose.rotation, pose.translation)
+        vectors = (w, wd, vd, vd + swing(w, wd, tree.com[i]), F, N, f, m + cross(p_star, f))
+        for column, vector in zip(found, vectors, strict=True):
+            column.append(vector)
+    return Pass(*(np.stack(np.broadcast_arrays(*column), axis=-2) for column in found))
 
 
 class Motion:
@@ -69,11 +104,11 @@ def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any
     return links
 
 
-def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], wrenches: Any) -> Array:
-    """Forces and moments from the tips to the base, projected on the joint axes."""
+def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], wrenches: Any) -> list[tuple[Any, ...]]:
+    """(F, N, f, m, tau) of every link, forces and moments from the tips to the base; m is about the link's own origin."""
     n = len(tree.parents)
-    handed: list[list[tuple[Any, Any]]] = [[] for _ in range(n)]  # (f, n) of the children, in the axes of link i
-    tau: list[Any] = [None] * n
+    handed: list[list[tuple[Any, Any]]] = [[] for _ in range(n)]  # (f, m) of the children, in the axes of link i
+    found: list[tuple[Any, ...]] = [()] * n
     for i in reversed(range(n)):
         w, wd, vd = links[i]
         s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
@@ -84,13 +119,14 @@ def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], 
         if wrenches is not None:
             moment, force = split(wrenches[..., i, :])
             f, m = f - force, m - moment
-        f, m = rotate(j.after.rotation, f), rotate(j.after.rotation, m)
-        m = m + cross(j.p, f)
-        tau[i] = j.rho * m[..., 2] + j.sigma * f[..., 2]  # (3.3-58), in joint axes
+        f_joint, m_joint = rotate(j.after.rotation, f), rotate(j.after.rotation, m)
+        m_joint = m_joint + cross(j.p, f_joint)
+        tau = j.rho * m_joint[..., 2] + j.sigma * f_joint[..., 2]  # (3.3-58), in joint axes
+        found[i] = F, N, f, m, tau
         if parent >= 0:
-            f, m = j.out(f), j.out(m)
+            f, m = j.out(f_joint), j.out(m_joint)
             handed[parent].append((f, m + cross(j.before.translation, f)))
-    return stack(tau)
+    return found
 
 
 def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:

@@ -36,7 +36,7 @@ class Operators(NamedTuple):
     L: Array
 
 
-def operators(tree: Tree, q: Any) -> Operators:
+def stacked_operators(tree: Tree, q: Any) -> Operators:
     """The stacked matrices at q (9.64), (9.65), (9.68), (9.76)."""
     n = len(tree.parents)
     screw: list[Any] = []
@@ -77,7 +77,7 @@ def inverse_dynamics(
 ) -> Array:
     """Joint forces tau (..., n)."""
     n = len(tree.parents)
-    A, G, Gamma, L = operators(tree, q)
+    A, G, Gamma, L = stacked_operators(tree, q)
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
     V_base = _base(tree, q, zeros(6) if base_twist is None else base_twist)
     Vd_base = _base(tree, q, Vd0)

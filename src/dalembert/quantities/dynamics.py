@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import checked_input, evaluate
-from dalembert.quantities.wrench import Wrench, wrench_array
+from dalembert.quantities.quantity import evaluate
+from dalembert.quantities.wrench import Wrench, as_array
 from dalembert.spatial import Array
 
 
@@ -45,7 +45,5 @@ def inverse_dynamics(
         except (KeyError, TypeError, ValueError):
             pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    if isinstance(wrenches, Mapping):
-        wrenches = wrench_array(robot, checked_input(robot, "inverse_dynamics", "q", q), wrenches)
-    given["wrenches"] = wrenches
+    given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
     return evaluate(robot, "inverse_dynamics", method, given, backend, out)

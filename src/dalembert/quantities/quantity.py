@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,6 +10,10 @@ import numpy as np
 
 from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation
+from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
+from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
+from dalembert.formulations.newton_euler import Pass
+from dalembert.formulations.stacked_operators import Operators
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
 from dalembert.native.direct import short_way
@@ -25,21 +29,42 @@ LARGE = 50_000  # nodes: about ten seconds of compiling
 
 
 class Quantity(NamedTuple):
-    """What a quantity takes and gives; in shapes, "n" stands for the number of joints."""
+    """What a quantity takes and gives; in shapes, "n" stands for the number of joints and "6n" for six times that."""
 
     inputs: Mapping[str, tuple[Any, ...]]
     optional: Mapping[str, tuple[Any, ...]]
     outputs: Mapping[str, tuple[Any, ...]]
     method: str  # the default
+    result: Callable[..., Any] | None = None  # the NamedTuple of several outputs
+    joint_side: bool = False  # whether friction and armature are added
 
 
+STATE = {"q": ("n",), "qd": ("n",), "qdd": ("n",)}
+OUTSIDE = {"wrenches": ("n", 6), "base_twist": (6,), "base_acceleration": (6,)}
 QUANTITIES = {
-    "inverse_dynamics": Quantity(
-        inputs={"q": ("n",), "qd": ("n",), "qdd": ("n",)},
-        optional={"wrenches": ("n", 6), "base_twist": (6,), "base_acceleration": (6,)},
-        outputs={"tau": ("n",)},
-        method="newton_euler",
-    )
+    "inverse_dynamics": Quantity(STATE, OUTSIDE, {"tau": ("n",)}, "newton_euler", joint_side=True),
+    "newton_euler_pass": Quantity(STATE, OUTSIDE, dict.fromkeys(Pass._fields, ("n", 3)), "newton_euler", Pass),
+    "lagrange_euler_terms": Quantity(
+        {"q": ("n",), "qd": ("n",)},
+        {},
+        {"D": ("n", "n"), "H": ("n", "n", "n"), "h": ("n",), "c": ("n",)},
+        "lagrange_euler",
+        LagrangeEulerTerms,
+    ),
+    "dalembert_terms": Quantity(
+        {"q": ("n",), "qd": ("n",)},
+        {},
+        {"D_tran": ("n", "n"), "D_rot": ("n", "n"), "h_tran": ("n",), "h_rot": ("n",), "c": ("n",)},
+        "generalized_dalembert",
+        DalembertTerms,
+    ),
+    "stacked_operators": Quantity(
+        {"q": ("n",)},
+        {},
+        {"A": ("6n", "n"), "G": ("6n", "6n"), "Gamma": ("6n", "6n"), "L": ("6n", "6n")},
+        "stacked_operators",
+        Operators,
+    ),
 }
 
 
@@ -51,7 +76,8 @@ def quantity_named(name: str) -> Quantity:
 
 
 def _shape(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
-    return tuple(model.n if d == "n" else d for d in template)
+    sizes = {"n": model.n, "6n": 6 * model.n}
+    return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
 
 
 def _shapes(model: Model, quantity: Quantity, optional: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -85,8 +111,10 @@ def program(
 
     def body(*arrays: Any) -> Any:
         given = dict(zip(shapes, arrays, strict=True))
-        result = function(model.tree, **given) if model.n else np.zeros(0)
-        for term in joint_terms(model, given["qd"], given["qdd"]):
+        if model.n == 0:
+            return tuple(np.zeros(_shape(model, t)) for t in described.outputs.values())
+        result = function(model.tree, **given)
+        for term in joint_terms(model, given["qd"], given["qdd"]) if described.joint_side else ():
             result = result + term
         return result
 
@@ -220,14 +248,17 @@ def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any],
     results = [(*batch, *_shape(model, t)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None:
-        _checked_out(quantity, out, results[0], complex_)
+        for target, shape in zip(out if described.result else (out,), results, strict=True):
+            _checked_out(quantity, target, shape, complex_)
     if model.n == 0:
-        return np.zeros(results[0], complex if complex_ else float) if out is None else out
+        empty = [np.zeros(shape, complex if complex_ else float) for shape in results]
+        return out if out is not None else described.result(*empty) if described.result else empty[0]
     if complex_:
         if backend == "native":
             raise Error(f'{quantity}: native kernels compute with real numbers; complex ones need backend="numpy"')
         backend = "numpy"
-    return compile(model, quantity, method, optional=optional, backend=backend)(*arrays, out=out)
+    found = compile(model, quantity, method, optional=optional, backend=backend)(*arrays, out=out)
+    return described.result(*found) if described.result else found
 
 
 def checked_input(model: Model, quantity: str, name: str, value: Any) -> Array:

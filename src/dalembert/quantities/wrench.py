@@ -11,6 +11,7 @@ from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.model.values import Value, frozen_array
 from dalembert.quantities.kinematics import world_poses
+from dalembert.quantities.quantity import checked_input
 from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, join, rotate_back
 
 FRAMES = ("body", "world_aligned", "world")
@@ -40,6 +41,13 @@ class Wrench(Value):
             if array.ndim == 0 or array.shape[-1] != 3:
                 raise Error(f"the {name} of a wrench must be (..., 3), got shape {array.shape}")
             object.__setattr__(self, name, array)
+
+
+def as_array(model: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench] | Any) -> Any:
+    """Wrenches by name as an array; anything else as it is."""
+    if not isinstance(wrenches, Mapping):
+        return wrenches
+    return wrench_array(model, checked_input(model, quantity, "q", q), wrenches)
 
 
 def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
