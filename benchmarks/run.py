@@ -3,8 +3,10 @@
 Prints a table and writes bench.json. Machines are noisy, so what counts are the ratios; every time is the best of many.
 """
 
+import atexit
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-bench-")
+atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
 import numpy as np
@@ -128,3 +131,4 @@ if __name__ == "__main__":
     )
     missed = [row["name"] for row in rows if row["met"] is False]
     print(f"written to bench.json; {'all bars met' if not missed else 'missed: ' + '; '.join(missed)}")
+    sys.exit(bool(missed))

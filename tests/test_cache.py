@@ -1,10 +1,12 @@
 """The disk cache: whatever happens to its folder, results are right and nothing crashes."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,37 +97,155 @@ def test_an_entry_under_another_name_is_not_used(folder, compiled):
 
 def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
     use()
-    here = machine.host()
-    for other in (here._replace(cpu="another"), here._replace(features=here.features + ",+other"), here._replace(llvm="1.0")):
-        with monkeypatch.context() as patch:
-            patch.setattr(machine, "host", lambda other=other: other)
-            patch.setattr(machine, "_target", machine._target)
-            key_before = len(list(folder.glob("*.bin")))
-            try:
-                use()
-            except RuntimeError:  # LLVM may refuse a machine that does not exist; what matters is that no entry was reused
-                assert len(compiled) > 1
-                continue
-            assert len(list(folder.glob("*.bin"))) == key_before + 1
+    here, target = machine.host(), machine.llvm().Target.from_triple(machine.host().triple)
+    options = {"opt": 2, "cpu": here.cpu, "features": here.features, "codemodel": "jitdefault", "jit": True}
+    monkeypatch.setattr(
+        machine, "_target", lambda: target.create_target_machine(**options)
+    )  # compile for this machine all the same
+    others = [
+        here._replace(cpu="another"),
+        here._replace(features=here.features + ",+other"),
+        here._replace(llvm="1.0"),
+        here._replace(lanes=2),
+    ]
+    for k, other in enumerate(others, 2):
+        monkeypatch.setattr(machine, "host", lambda other=other: other)
+        use()
+        assert len(compiled) == len(list(folder.glob("*.bin"))) == k
 
 
 def test_other_source_has_other_entries(folder, compiled, monkeypatch):
     from dalembert.native import kernel
 
     use()
-    monkeypatch.setattr(kernel, "source_digest", lambda: "changed")
+    monkeypatch.setattr(kernel, "SOURCE", "changed")
     use()
     assert len(compiled) == 2
+    monkeypatch.setattr(kernel, "SOURCE", "")  # nothing to read: no caching
+    use()
+    use()
+    assert len(compiled) == 4
+
+
+def test_the_source_is_all_of_it():
+    from dalembert.native.kernel import SOURCE, source_digest
+
+    assert source_digest() == SOURCE
+    assert len(SOURCE) == 64
+
+
+def variants():
+    """Robots that differ in one thing each."""
+    base = da.random_robot(1, "RPH")
+    link = base.links[1]
+    yield "base", base, {}
+    yield "parents", da.Robot("r", (*base.links[:2], replace(base.links[2], parent="link1")), base.gravity, base.base), {}
+    for field, value in {
+        "before": link.before @ da.Pose.of((0, 0, 0.1)), "after": link.after @ da.Pose.of((0, 0, 0.1)),
+        "before_R": link.before @ da.Pose.of(rpy=(0.1, 0, 0)), "after_R": link.after @ da.Pose.of(rpy=(0.1, 0, 0)),
+    }.items():  # fmt: skip
+        changed = replace(link, **{field.removesuffix("_R"): value})
+        yield field, replace(base, links=(base.links[0], changed, base.links[2])), {}
+    yield "kind", replace(base, links=(replace(base.links[0], joint=da.Joint("joint1", "prismatic")), *base.links[1:])), {}
+    yield (
+        "pitch",
+        replace(base, links=(*base.links[:2], replace(base.links[2], joint=da.Joint("joint3", "helical", pitch=0.5)))),
+        {},
+    )
+    for field, change in {
+        "mass": lambda i: da.Inertia(i.mass + 1, i.com, i.tensor), "com": lambda i: da.Inertia(i.mass, i.com + 1, i.tensor),
+        "inertia": lambda i: da.Inertia(i.mass, i.com, i.tensor + np.eye(3)),
+    }.items():  # fmt: skip
+        yield field, replace(base, links=(*base.links[:2], replace(base.links[2], inertia=change(base.links[2].inertia)))), {}
+    yield "gravity", base.with_gravity((0, 0, -1)), {}
+    yield "base pose", base.with_base(np.eye(4)), {}
+    yield "armature", base.with_armature(0.1), {}
+    yield "damping", base.with_friction(damping=0.1), {}
+    yield "coulomb", base.with_friction(coulomb=0.1), {}
+    yield "method", base, {"method": "lie_group"}
+    yield "wrenches", base, {"optional": ("wrenches",)}
+    yield "base twist", base, {"optional": ("base_twist",)}
+    yield "quantity", base, {"quantity": "newton_euler_pass"}
+
+
+def test_whatever_changes_the_program_changes_the_key(folder, compiled):
+    for count, (name, robot, given) in enumerate(variants(), 1):
+        options = {"quantity": "inverse_dynamics"} | given
+        robot.compile(**options)
+        assert len(list(folder.glob("*.bin"))) == count, name
+        replace(robot).compile(**options)
+        assert len(compiled) == count, name
+
+
+def test_names_and_limits_do_not_change_the_key(folder, compiled):
+    base = da.random_robot(1, "R")
+    renamed = da.Robot(
+        "other", (replace(base.links[0], name="x", joint=da.Joint("y", lower=-1, upper=1)),), base.gravity, base.base
+    )
+    base.compile("inverse_dynamics")
+    renamed.compile("inverse_dynamics")
+    assert len(compiled) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX")
-def test_a_folder_open_to_others_is_not_used(folder, compiled):
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
+@pytest.mark.parametrize("mode", [0o777, 0o750, 0o705, 0o710])
+def test_a_folder_open_to_others_is_not_used(folder, compiled, mode):
+    folder.mkdir()
+    folder.chmod(mode)
     use()
     use()
     assert len(compiled) == 2
     assert not list(folder.iterdir())
+    assert da.cache.info()["usable"] is False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="owners are POSIX")
+def test_a_folder_of_somebody_else_is_not_used(folder, compiled, monkeypatch):
+    use()
+    monkeypatch.setattr(cache.os, "getuid", lambda: 12345)
+    use()
+    assert len(compiled) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and modes are POSIX")
+def test_entries_that_others_could_have_written_are_not_used(folder, compiled, tmp_path):
+    use()
+    path = entry(folder)
+    path.chmod(0o666)
+    use()
+    assert len(compiled) == 2
+    entry(folder).rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    use()
+    assert len(compiled) == 3
+    path.unlink()
+    os.mkfifo(path)
+    use()
+    assert len(compiled) == 4
+
+
+def test_odd_things_in_the_folder(folder, compiled):
+    use()
+    (folder / "a.bin").mkdir()
+    assert da.cache.info()["entries"] == 1
+    assert da.cache.clear() == 1
+    (folder / "a.bin").rmdir()
+    folder.rmdir()
+    assert da.cache.info()["entries"] == 0
+    assert da.cache.clear() == 0
+    use()
+    assert len(compiled) == 2
+
+
+def test_where_the_folder_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("DALEMBERT_CACHE", "~/mine")
+    assert cache.folder() == tmp_path / "mine"
+    monkeypatch.delenv("DALEMBERT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.folder() == tmp_path / ".cache/dalembert"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.folder() == tmp_path / "xdg/dalembert"
 
 
 def test_a_link_is_not_followed(folder, compiled, tmp_path):
@@ -175,7 +295,7 @@ def test_off(folder, compiled, monkeypatch):
     use()
     use()
     assert len(compiled) == 2
-    assert da.cache.info() == {"folder": None, "entries": 0, "bytes": 0}
+    assert da.cache.info() == {"folder": None, "usable": False, "entries": 0, "bytes": 0}
 
 
 def test_oldest_entries_go_first(folder, monkeypatch):
@@ -214,6 +334,8 @@ def test_eight_processes_share_the_folder_while_it_is_deleted(folder):
         for path in list(folder.glob("*.bin"))[:2] if folder.exists() else []:
             Path(path).unlink(missing_ok=True)
         time.sleep(0.05)
+        if time.monotonic() % 1 < 0.1:
+            shutil.rmtree(folder, ignore_errors=True)
     for p in running:
         out, _ = p.communicate(timeout=100)
         assert p.returncode == 0

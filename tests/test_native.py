@@ -17,7 +17,8 @@ from conftest import close
 
 import dalembert as da
 from dalembert.native import machine
-from dalembert.native.kernel import WORTH_THREADS, Kernel
+from dalembert.native import threads as pool
+from dalembert.native.kernel import WORTH_A_THREAD, Kernel
 from dalembert.spatial import cos_sin, sign, sqrt
 from dalembert.trace import replay, trace
 from dalembert.trace.source import NumpyKernel
@@ -116,11 +117,13 @@ def test_float32_integers_and_broadcasting():
 def test_aliased_out():
     p = program(lambda a, b: a[::-1] + b, a=(3,), b=(3,))
     kernel = da.compile_program(p)
-    for count in (10, WORTH_THREADS // len(p) + 1000):
+    for count in (10, 2 * WORTH_A_THREAD // len(p) + 1000):
         x = states(count)
         expected = kernel(x, x)
         y = x.copy()
         assert np.array_equal(kernel(y, y, out=y), expected)
+        z = x.copy()
+        assert np.array_equal(kernel(z[::-1], x, out=z), kernel(x[::-1], x))
         z = np.concatenate([x, x[:1]])
         assert np.array_equal(kernel(z[:-1], x, out=z[1:]), kernel(x, x))
 
@@ -147,6 +150,7 @@ def test_nan_and_infinity_stay_in_their_lane():
             dirty = a.copy()
             dirty[i] = poison
             result = kernel(dirty, b)
+            assert not np.isfinite(result[i]).all()
             others = [k for k in range(9) if k != i]
             assert np.array_equal(result[others], clean[others])
 
@@ -188,6 +192,66 @@ def test_sine_and_cosine_of_huge_angles():
     big = x.astype(np.longdouble)
     assert np.abs(s - np.sin(big)).max() < 1e-15
     assert np.abs(c - np.cos(big)).max() < 1e-15
+
+
+def test_signs_of_odd_numbers():
+    kernel = da.compile_program(program(lambda x: sign(x), x=(5,)))
+    result = kernel([1e-300, -np.inf, 0.0, -0.0, np.nan])
+    assert result[:4].tolist() == [1, -1, 0, 0]
+    assert np.isnan(result[4])
+
+
+def test_long_arrays_and_strided_cores():
+    """Arrays longer than what is written out, and strides in every core axis."""
+    for shape in ((2,), (70,), (3, 30), (2, 5, 9)):
+        kernel = da.compile_program(trace(lambda x: x * x + 1, {"x": shape}, outputs=("y",)))
+        x = np.random.default_rng(0).integers(-99, 99, (6, *shape)).astype(float)  # whole numbers: fused or not, exact
+        assert np.array_equal(kernel(x), x * x + 1)
+        wide = np.zeros((12, *(2 * d for d in shape)))
+        every = (slice(None, None, 2),) * wide.ndim
+        wide[every] = x
+        assert np.array_equal(kernel(wide[every]), x * x + 1)
+        out = np.zeros_like(wide)
+        kernel(x, out=out[every])
+        assert np.array_equal(out[every], x * x + 1)
+        assert np.count_nonzero(out) == x.size
+
+
+def test_what_no_kernel_can_be():
+    bad = {
+        "size 0": trace(lambda x: x, {"x": (0,)}),
+        "no input": trace(lambda: np.ones(2), {}),
+        "complex": program(lambda x: x + 1j, x=(2,)),
+        "too large": program(lambda x: x * 10**400, x=(2,)),
+        "too long": program(lambda x: x[:1], x=(20_000,)),
+        "too many": trace(lambda *x: x[0], {f"x{k}": (1,) for k in range(40)}),
+    }
+    for name, p in bad.items():
+        with pytest.raises(da.Error, match="a kernel"):
+            print(name, da.compile_program(p))
+
+
+def test_everything_twice():
+    """The first call and the second take different ways; both give the same, whatever the arrays are."""
+
+    class Duck:
+        def __init__(self, values):
+            self.values = values
+            self.ndim = 1
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype)
+
+        def __array_ufunc__(self, *_, **__):
+            raise AssertionError("the engine must not hand over to other people's arrays")
+
+    for kind in (list, tuple, np.array, np.ma.array, Duck, np.float32, np.longdouble, lambda v: np.array(v)[None][0]):
+        arm = da.robot("two_link")
+        q = [kind([0.5, 2.0]), kind([1.0, 0.25]), kind([0.0, 1.0])]
+        first, second = arm.inverse_dynamics(*q), arm.inverse_dynamics(*q)
+        assert type(first) is type(second) is np.ndarray
+        assert np.array_equal(first, second)
+        assert np.array_equal(first, da.robot("two_link").inverse_dynamics([0.5, 2.0], [1.0, 0.25], [0.0, 1.0]))
 
 
 def test_special_angles():
@@ -242,12 +306,20 @@ def threads():
     da.set_threads(None)
 
 
-@pytest.mark.parametrize("shape", [(40_000,), (3, 20_000), (50_000, 1), (200, 200)])
-def test_threads_give_the_same_bits(threads, shape):
+@pytest.fixture
+def jobs(monkeypatch):
+    """How many jobs each threaded call had."""
+    counts, real = [], pool.run
+    monkeypatch.setattr(pool, "run", lambda work: (counts.append(len(work)), real(work))[1])
+    return counts
+
+
+@pytest.mark.parametrize("shape", [(120_000,), (3, 40_000), (130_000, 1), (400, 300), (4,) * 9, (3,) * 11])
+def test_threads_give_the_same_bits(threads, jobs, shape):
     kernel = da.compile_program(HEAVY)
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(*shape, 2)), rng.normal(size=2)
-    assert np.prod(shape) * kernel.size > WORTH_THREADS
+    assert np.prod(shape) * kernel.size > 2 * WORTH_A_THREAD
     threads(1)
     alone = kernel(a, b)
     for count in (2, 3, 7):
@@ -256,6 +328,44 @@ def test_threads_give_the_same_bits(threads, shape):
         out = np.empty((*shape, 2))
         assert kernel(a, b, out=out) is out
         assert np.array_equal(out, alone)
+    a = np.ascontiguousarray(a)
+    assert np.array_equal(kernel(a, np.broadcast_to(b, a.shape).copy()), alone)
+    assert max(jobs) > 1
+
+
+def test_small_batches_stay_on_one_thread(threads, jobs):
+    threads(4)
+    kernel = da.compile_program(HEAVY)
+    kernel(np.zeros((1000, 2)), np.zeros(2))
+    assert jobs == []
+
+
+def test_threads_after_shutdown_and_in_forks():
+    code = """
+import atexit, os, signal, threading, time
+import numpy as np, dalembert as da
+from dalembert.trace import trace
+arm = da.robot("two_link")
+da.set_threads(2)
+x = np.ones((200_000, 2))
+expected = arm.inverse_dynamics(x, x, x)
+busy = threading.Thread(target=lambda: [da.compile_program(trace(lambda x: x * k, {"x": (3,)})) for k in range(40)], daemon=True)
+busy.start()
+time.sleep(0.02)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    other = da.robot("rp").inverse_dynamics(x, x, x)
+    os._exit(0 if np.array_equal(arm.inverse_dynamics(x, x, x), expected) else 1)
+_, status = os.waitpid(child, 0)
+print("fork", status)
+def late():
+    print("late", np.array_equal(arm.inverse_dynamics(x, x, x), expected))
+atexit.register(late)
+busy.join()
+"""
+    out, err = run(code)
+    assert out.split("\n")[:2] == ["fork 0", "late True"], err
 
 
 def test_thread_counts(threads):
@@ -272,7 +382,7 @@ def test_errors_come_out_of_threads(threads):
     threads(2)
     kernel = da.compile_program(HEAVY)
     with pytest.raises(ValueError, match=r"mismatch|core dimension|broadcast"):
-        kernel(np.zeros((100_000, 3)), np.zeros(2))
+        kernel(np.zeros((1_000_000, 3)), np.zeros(2))
 
 
 def test_many_threads_hammer_many_kernels():
@@ -328,6 +438,23 @@ def test_kernels_and_robots_pickle():
     assert np.array_equal(bound(*x), tau)
     plain = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics", backend="numpy")))
     close(plain(*x), tau, 1e-13)
+
+
+def test_a_kernel_does_not_keep_its_robot():
+    import weakref
+
+    gc.collect()
+    arm = da.robot("ur5").with_payload(0.321)
+    kernel = arm.compile("inverse_dynamics")
+    watch = weakref.ref(arm)
+    gc.disable()
+    try:
+        del arm
+        assert watch() is None
+    finally:
+        gc.enable()
+    assert kernel(*np.zeros((3, 6))).shape == (6,)
+    assert np.array_equal(pickle.loads(pickle.dumps(kernel))(*np.zeros((3, 6))), kernel(*np.zeros((3, 6))))
 
 
 def test_same_program_same_kernel():
@@ -501,6 +628,25 @@ except da.Error as error:
     out, err = run(code)
     assert out.startswith("numpy 37.4837\nnative kernels need llvmlite")
     assert err.count("computing with NumPy instead") == 1
+
+
+def test_a_broken_llvmlite_is_a_missing_one():
+    code = """
+import sys, types
+broken = types.ModuleType("llvmlite")
+broken.__path__ = []
+sys.modules["llvmlite"] = broken
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "llvmlite.binding":
+            raise OSError("libLLVM.so: cannot open shared object file")
+sys.meta_path.insert(0, Finder())
+import dalembert as da, numpy as np
+print(da.robot("rp").compile("inverse_dynamics").backend)
+"""
+    out, err = run(code)
+    assert out.strip() == "numpy"
+    assert "does not load" in err
 
 
 def test_llvmlite_is_loaded_on_first_use():

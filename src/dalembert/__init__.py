@@ -30,6 +30,7 @@ from dalembert.native import cache as cache
 from dalembert.native import compile_program as compile_program
 from dalembert.native import get_threads as get_threads
 from dalembert.native import set_threads as set_threads
+from dalembert.proof import prove_equal as prove_equal
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
 from dalembert.trace import OperationCount as OperationCount

@@ -1,8 +1,8 @@
 """Object code on disk, so that a program is compiled once per machine.
 
-What lies there is executed, so the folder is private (mode 0700, owned by the user, no link) or it is not used at all. An entry is
-a header (magic, key, checksum) and the content; whatever does not match its header is ignored and compiled again. Entries appear
-by atomic rename, so processes may share the folder, and anything in it may be deleted at any time.
+What lies there is executed, so the folder is private (mode 0700, owned by the user, no link) or it is not used at all, and so is
+every entry. An entry is a header (magic, key, checksum) and the content; whatever does not match its header is ignored and
+compiled again. Entries appear by atomic rename, so processes may share the folder, and anything in it may be deleted at any time.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from pathlib import Path
 MAGIC = b"dalembert cache 1\n"
 LIMIT = 256 << 20  # bytes; the entries used longest ago go first
 VARIABLE = "DALEMBERT_CACHE"  # a folder, or "off"
+_QUIET = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def folder() -> Path | None:
@@ -22,13 +23,18 @@ def folder() -> Path | None:
     chosen = os.environ.get(VARIABLE)
     if chosen == "off":
         return None
-    if chosen:
-        return Path(chosen)
-    root = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
     try:
-        return (Path(root) if root else Path.home() / ".cache") / "dalembert"
+        if chosen:
+            return Path(chosen).expanduser()
+        root = Path(os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME") or "")
+        return (root if root.is_absolute() else Path.home() / ".cache") / "dalembert"
     except RuntimeError:  # no home
         return None
+
+
+def _ours(status: os.stat_result) -> bool:
+    """Owned by this user, and nobody else may write."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
 def _private(make: bool) -> Path | None:
@@ -42,11 +48,8 @@ def _private(make: bool) -> Path | None:
         status = place.lstat()
     except OSError:
         return None
-    if not stat.S_ISDIR(status.st_mode):
-        return None
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
-        return None
-    return place
+    closed = os.name == "nt" or not status.st_mode & 0o077
+    return place if stat.S_ISDIR(status.st_mode) and _ours(status) and closed else None
 
 
 def _name(key: bytes) -> str:
@@ -60,7 +63,11 @@ def get(key: bytes) -> bytes | None:
         return None
     path = place / _name(key)
     try:
-        data = path.read_bytes()
+        with os.fdopen(os.open(path, os.O_RDONLY | _QUIET), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not _ours(status):
+                return None
+            data = file.read()
     except OSError:
         return None
     head = MAGIC + hashlib.sha256(key).digest()
@@ -88,7 +95,8 @@ def put(key: bytes, content: bytes) -> None:
         Path(temporary).replace(place / _name(key))
         _trim(place)
     except OSError:
-        Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(temporary).unlink(missing_ok=True)
 
 
 def _trim(place: Path) -> None:
@@ -101,29 +109,30 @@ def _trim(place: Path) -> None:
         excess -= size
 
 
-def _entries(place: Path) -> list[tuple[float, int, Path]]:
+def _entries(place: Path | None) -> list[tuple[float, int, Path]]:
     found: list[tuple[float, int, Path]] = []
-    for path in place.iterdir():
-        if path.suffix in (".bin", ".tmp"):
-            try:
-                status = path.stat()
-            except OSError:
-                continue
-            found.append((status.st_mtime, status.st_size, path))
+    with suppress(OSError):
+        for path in place.iterdir() if place is not None else ():
+            with suppress(OSError):
+                status = path.lstat()
+                if path.suffix in (".bin", ".tmp") and stat.S_ISREG(status.st_mode):
+                    found.append((status.st_mtime, status.st_size, path))
     return found
 
 
 def info() -> dict[str, object]:
-    """Where the cache is, how many entries it has, and their bytes."""
-    place = _private(make=False)
-    entries = _entries(place) if place is not None else []
-    return {"folder": folder(), "entries": len(entries), "bytes": sum(size for _, size, _ in entries)}
+    """Where the cache is, whether it may be used, how many entries it has, and their bytes."""
+    place, wanted = _private(make=False), folder()
+    entries = _entries(place)
+    usable = wanted is not None and (place is not None or not wanted.exists())
+    return {"folder": wanted, "usable": usable, "entries": len(entries), "bytes": sum(size for _, size, _ in entries)}
 
 
 def clear() -> int:
-    """Remove all entries; returns how many there were."""
-    place = _private(make=False)
-    entries = _entries(place) if place is not None else []
-    for _, _, path in entries:
-        path.unlink(missing_ok=True)
-    return len(entries)
+    """Remove all entries; returns how many were removed."""
+    removed = 0
+    for _, _, path in _entries(_private(make=False)):
+        with suppress(OSError):
+            path.unlink()
+            removed += 1
+    return removed

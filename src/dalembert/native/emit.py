@@ -7,14 +7,14 @@ one code serves body and tail, and a state gives the same bits alone as in a bat
 Arithmetic carries the flags `contract nsz`: a product and a sum may fuse, the sign of a zero is free; no number is assumed finite.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 
 from dalembert.native import sincos
 from dalembert.native.assembly import Assembly
 from dalembert.trace.program import Program, Variable
 
 FLAGS = "contract nsz"
+UNROLLED = 64  # scalars of an array that are moved without a loop
 DECLARATIONS = (
     "declare i64 @llvm.smin.i64(i64, i64)",
     "declare void @llvm.x86.sse.stmxcsr(ptr)",
@@ -30,7 +30,7 @@ def emit(program: Program, lanes: int, x86: bool = False) -> str:
     inputs, rows = len(program.inputs), sum(v.size for v in variables)
     e.line("define void @loop(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data) {")
     e.line(f"entry:\n  %rows = alloca [{rows} x {e.vector}], align {8 * lanes}")
-    e.line(f"  %scratch = alloca [3 x {e.vector}], align {8 * lanes}")
+    e.line(f"  %scratch = alloca [3 x {e.vector}], align {8 * lanes}\n  %counter = alloca i64, align 8")
     e.line("  %N = load i64, ptr %dims, align 8\n  %any = icmp sgt i64 %N, 0\n  %last = sub i64 %N, 1")
     arrays = _arrays(e, variables)
     if x86:  # NaN and infinity are no news: leave the processor's exception flags, which NumPy reads, as they were
@@ -62,7 +62,7 @@ class _Array:
 
 
 def _arrays(e: Assembly, variables: tuple[Variable, ...]) -> list[_Array]:
-    """Read addresses and strides; `%dense_in`, `%dense_out` say whether all core axes are contiguous."""
+    """The addresses and strides of all arguments."""
     arrays: list[_Array] = []
     start, core = 0, len(variables)
     for j, variable in enumerate(variables):
@@ -96,61 +96,90 @@ def _either_layout(e: Assembly, arrays: list[_Array], any_layout: Callable, dens
     e.line(f"{done}:")
 
 
-def _row(e: Assembly, k: int) -> str:
-    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {k}")
+def _repeat(e: Assembly, count: int, unrolled: bool, body: Callable[[str], None]) -> None:
+    """The body for each index from 0: written out, or as a loop, so that large arrays do not make large code."""
+    if unrolled:
+        for k in range(count):
+            body(str(k))
+        return
+    again, after = e.label(), e.label()
+    e.line(f"  store i64 0, ptr %counter, align 8\n  br label %{again}\n{again}:")
+    k = e.op("load i64, ptr %counter, align 8")
+    body(k)
+    following = e.op(f"add i64 {k}, 1")
+    e.line(f"  store i64 {following}, ptr %counter, align 8")
+    e.line(f"  br i1 {e.op(f'icmp slt i64 {following}, {count}')}, label %{again}, label %{after}\n{after}:")
 
 
-def _offsets(e: Assembly, array: _Array) -> Iterator[str]:
-    """The distance in bytes of each scalar from the start of its state."""
-    for index in product(*map(range, array.variable.shape)):
-        offset = "0"
-        for stride, i in zip(array.strides, index, strict=True):
-            if i:
-                offset = e.op(f"add i64 {offset}, {e.op(f'mul i64 {stride}, {i}')}")
-        yield offset
+def _row(e: Assembly, start: int, k: str = "0") -> str:
+    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {start}, {k}')}")
+
+
+def _offset(e: Assembly, array: _Array, k: str) -> str:
+    """The distance in bytes of scalar k (row-major) from the start of its state."""
+    offset, rest = "0", k
+    for stride, length in zip(reversed(array.strides), reversed(array.variable.shape), strict=True):
+        index = e.op(f"urem i64 {rest}, {length}")
+        rest = e.op(f"udiv i64 {rest}, {length}")
+        offset = e.op(f"add i64 {offset}, {e.op(f'mul i64 {stride}, {index}')}")
+    return offset
 
 
 def _gather(e: Assembly, array: _Array) -> None:
-    for k, offset in enumerate(_offsets(e, array), array.start):
-        vector = "poison"
+    def scalar(k: str) -> None:
+        offset, vector = _offset(e, array, k), "poison"
         for lane, state in enumerate(array.states):
             x = e.op(f"load double, ptr {e.op(f'getelementptr i8, ptr {state}, i64 {offset}')}, align 8")
             vector = e.op(f"insertelement {e.vector} {vector}, double {x}, i32 {lane}")
-        e.line(f"  store {e.vector} {vector}, ptr {_row(e, k)}, align {8 * e.lanes}")
+        e.line(f"  store {e.vector} {vector}, ptr {_row(e, array.start, k)}, align {8 * e.lanes}")
+
+    _repeat(e, array.variable.size, array.variable.size < e.lanes, scalar)
 
 
 def _scatter(e: Assembly, array: _Array) -> None:
-    for k, offset in enumerate(_offsets(e, array), array.start):
-        vector = e.op(f"load {e.vector}, ptr {_row(e, k)}, align {8 * e.lanes}")
+    def scalar(k: str) -> None:
+        vector = e.op(f"load {e.vector}, ptr {_row(e, array.start, k)}, align {8 * e.lanes}")
+        offset = _offset(e, array, k)
         for lane, state in enumerate(array.states):
             x = e.op(f"extractelement {e.vector} {vector}, i32 {lane}")
             e.line(f"  store double {x}, ptr {e.op(f'getelementptr i8, ptr {state}, i64 {offset}')}, align 8")
 
+    _repeat(e, array.variable.size, array.variable.size < e.lanes, scalar)
 
-def _groups(e: Assembly, array: _Array) -> Iterator[int]:
-    """First scalars of groups as long as a vector that cover the array; the last one may overlap its neighbour."""
+
+def _by_groups(e: Assembly, array: _Array, group: Callable[[str], None]) -> None:
+    """Groups of scalars as long as a vector, by their first one; the last group may overlap its neighbour."""
     size = array.variable.size
-    yield from (min(k, size - e.lanes) for k in range(0, size, e.lanes))
+
+    def at(k: str) -> None:
+        group(e.op(f"call i64 @llvm.smin.i64(i64 {e.op(f'mul i64 {k}, {e.lanes}')}, i64 {size - e.lanes})"))
+
+    _repeat(e, -(-size // e.lanes), size <= UNROLLED, at)
 
 
 def _gather_rows(e: Assembly, array: _Array) -> None:
     if array.variable.size < e.lanes:
         return _gather(e, array)
-    for k in _groups(e, array):
-        states = [
-            e.op(f"load {e.vector}, ptr {e.op(f'getelementptr double, ptr {state}, i64 {k}')}, align 8") for state in array.states
-        ]
+
+    def group(first: str) -> None:
+        places = [e.op(f"getelementptr double, ptr {state}, i64 {first}") for state in array.states]
+        states = [e.op(f"load {e.vector}, ptr {place}, align 8") for place in places]
         for j, row in enumerate(_transposed(e, states)):
-            e.line(f"  store {e.vector} {row}, ptr {_row(e, array.start + k + j)}, align {8 * e.lanes}")
+            e.line(f"  store {e.vector} {row}, ptr {_row(e, array.start + j, first)}, align {8 * e.lanes}")
+
+    _by_groups(e, array, group)
 
 
 def _scatter_rows(e: Assembly, array: _Array) -> None:
     if array.variable.size < e.lanes:
         return _scatter(e, array)
-    for k in _groups(e, array):
-        rows = [e.op(f"load {e.vector}, ptr {_row(e, array.start + k + j)}, align {8 * e.lanes}") for j in range(e.lanes)]
+
+    def group(first: str) -> None:
+        rows = [e.op(f"load {e.vector}, ptr {_row(e, array.start + j, first)}, align {8 * e.lanes}") for j in range(e.lanes)]
         for state, vector in zip(array.states, _transposed(e, rows), strict=True):
-            e.line(f"  store {e.vector} {vector}, ptr {e.op(f'getelementptr double, ptr {state}, i64 {k}')}, align 8")
+            e.line(f"  store {e.vector} {vector}, ptr {e.op(f'getelementptr double, ptr {state}, i64 {first}')}, align 8")
+
+    _by_groups(e, array, group)
 
 
 def _transposed(e: Assembly, rows: list[str]) -> list[str]:

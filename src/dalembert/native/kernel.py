@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable
-from functools import cache as once
+from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from math import prod
@@ -13,14 +12,16 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from dalembert.errors import Error, brief
 from dalembert.native import cache, direct, machine, threads
 from dalembert.native.emit import emit
 from dalembert.native.gufunc import make_gufunc
-from dalembert.trace.program import Program, Variable
+from dalembert.trace.program import Program, Variable, signature
 
-WORTH_THREADS = 2_000_000  # nodes times states: about 100 us of work
+WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
+MOST_SCALARS = 16_384  # of all inputs and outputs together: they lie on the stack, a vector each
+MOST_ARRAYS = 32
 _made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
-_lock = threading.Lock()
 
 
 class Kernel:
@@ -51,21 +52,26 @@ class Kernel:
         given = [np.asarray(a) for a in arrays]
         batch = np.broadcast_shapes(*(v.batch(a) for a, v in zip(given, self.inputs, strict=True)))
         states = prod(batch)
-        if states * self.size >= WORTH_THREADS and (count := threads.get_threads()) > 1:
-            return self._split(given, batch, min(count, states), out)
+        if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
+            return self._split(given, batch, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.gufunc(*given) if out is None else self.gufunc(*given, out=out)
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
-        """Cut the longest batch axis into parts of whole vectors, one part a thread."""
+        """Cut the batch into parts of whole vectors, one part a thread."""
+        shapes = [(*batch, *v.shape) for v in self.outputs]
+        targets = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
+        plain = all(isinstance(t, np.ndarray) for t in targets) and [t.shape for t in targets] == shapes
+        if not plain or (out is not None and any(np.may_share_memory(t, a) for t in targets for a in arrays)):
+            return self.gufunc(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
+        result = out if out is not None else targets[0] if len(targets) == 1 else tuple(targets)
+        wide = [np.broadcast_to(a, (*batch, *v.shape)) for a, v in zip(arrays, self.inputs, strict=True)]
+        if len(batch) > 1 and all(x.flags.c_contiguous for x in (*wide, *targets)):  # many short axes are one long one
+            wide = [x.reshape(-1, *v.shape) for x, v in zip(wide, self.inputs, strict=True)]
+            targets = [x.reshape(-1, *v.shape) for x, v in zip(targets, self.outputs, strict=True)]
+            batch = (prod(batch),)
         axis = int(np.argmax(batch))
         length, step = batch[axis], machine.host().lanes
         part = -(-length // (count * step)) * step
-        wide = [np.broadcast_to(a, (*batch, *v.shape)) for a, v in zip(arrays, self.inputs, strict=True)]
-        shapes = [(*batch, *v.shape) for v in self.outputs]
-        targets = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
-        shared = out is not None and any(np.may_share_memory(t, a) for t in targets for a in arrays)
-        if shared or [t.shape for t in targets] != shapes:
-            return self.gufunc(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
 
         def cut(array: Any, start: int) -> Any:
             return array[(slice(None),) * axis + (slice(start, start + part),)]
@@ -74,13 +80,10 @@ class Kernel:
             return lambda: self.gufunc(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in targets))
 
         threads.run([job(start) for start in range(0, length, part)])
-        if out is not None:
-            return out
-        return targets[0] if len(targets) == 1 else tuple(targets)
+        return result
 
     def __repr__(self) -> str:
-        sides = (", ".join(f"{v.name}({','.join(map(str, v.shape))})" for v in s) for s in (self.inputs, self.outputs))
-        return f"<Kernel {' -> '.join(sides)}: {self.size} nodes, {self.backend}>"
+        return f"<Kernel {signature(self.inputs, self.outputs)}: {self.size} nodes, {self.backend}>"
 
 
 def compile_program(program: Program) -> Kernel:
@@ -91,24 +94,41 @@ def compile_program(program: Program) -> Kernel:
     >>> kernel([[1.0, 2.0], [3.0, 4.0]], [10.0, 100.0]).tolist()
     [[11.0, 201.0], [31.0, 401.0]]
     """
-    with _lock:
-        found = _made.get(program.digest)
+    found = _made.get(program.digest)
     if found is None:
         found = build(f"program {program.digest}", lambda: program, (compile_program, (program,)))
-        with _lock:
-            found = _made.setdefault(program.digest, found)
+        found = _made.setdefault(program.digest, found)
     return found
 
 
 def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
     """A kernel from the disk cache, where `key` names all that the program depends on, or from the program itself."""
     here = machine.host()
-    whole = "\n".join([source_digest(), *map(str, here), key]).encode()
-    entry = cache.get(whole)
+    whole = "\n".join([SOURCE, *map(str, here), key]).encode()
+    entry = cache.get(whole) if SOURCE else None
     if entry is None:
-        entry = _pack(program(), here)
-        cache.put(whole, entry)
+        made = program()
+        _compilable(made)
+        entry = _pack(made, here)
+        if SOURCE:
+            cache.put(whole, entry)
     return _unpack(entry, rebuild)
+
+
+def _compilable(program: Program) -> None:
+    """Refuse what no kernel can be, before any work is done."""
+    variables = (*program.inputs, *program.outputs)
+    scalars = sum(v.size for v in variables)
+    if not program.inputs or not program.outputs or not all(v.size for v in variables):
+        raise Error(f"a kernel needs inputs and outputs with at least one scalar each: {program.signature}; use replay")
+    if scalars > MOST_SCALARS or len(variables) > MOST_ARRAYS:
+        raise Error(f"a kernel has at most {MOST_SCALARS} scalars in {MOST_ARRAYS} arrays, not {scalars} in {len(variables)}")
+    for node in program.nodes:
+        if node[0] == "const":
+            try:
+                float(node[1])
+            except (TypeError, OverflowError):
+                raise Error(f"a kernel computes with doubles; the program has the constant {brief(node[1])}") from None
 
 
 def _pack(program: Program, here: machine.Host) -> bytes:
@@ -124,17 +144,22 @@ def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
     return Kernel(inputs, outputs, about["size"], code, rebuild)
 
 
-@once
 def source_digest() -> str:
-    """A hash of this package's source: other source, other cache entries."""
-    found = hashlib.sha256()
+    """A hash of this package's source, so that other source has other cache entries; empty if there is none to read."""
+    found, read = hashlib.sha256(), 0
 
-    def read(place: Traversable) -> None:
+    def walk(place: Traversable, path: str) -> None:
+        nonlocal read
         for item in sorted(place.iterdir(), key=lambda x: x.name):
             if item.is_dir() and item.name != "__pycache__":
-                read(item)
+                walk(item, f"{path}/{item.name}")
             elif item.name.endswith(".py"):
-                found.update(item.name.encode() + item.read_bytes())
+                found.update(f"{path}/{item.name}\n".encode() + item.read_bytes())
+                read += 1
 
-    read(files("dalembert"))
-    return found.hexdigest()
+    with suppress(OSError):
+        walk(files("dalembert"), "")
+    return found.hexdigest() if read else ""
+
+
+SOURCE = source_digest()  # read with the code itself: a file edited later must not lend its name to code loaded earlier

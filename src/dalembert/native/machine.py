@@ -2,6 +2,7 @@
 
 import ctypes
 import ctypes.util
+import os
 import platform
 import sys
 import threading
@@ -9,6 +10,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # a fork waits until nobody compiles, or the child would find LLVM's locks taken by nobody
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class Host(NamedTuple):
@@ -24,9 +29,15 @@ class Host(NamedTuple):
 
 @cache
 def llvm() -> Any:
-    """The llvmlite binding, ready to compile; ImportError if it is not installed."""
-    import llvmlite.binding as binding
-
+    """The llvmlite binding, ready to compile; ImportError if it is not there, broken or too old."""
+    try:
+        import llvmlite.binding as binding
+    except OSError as error:
+        raise ImportError(f"llvmlite is installed but does not load: {error}") from None
+    if binding.llvm_version_info < (20,):
+        raise ImportError(
+            f"llvmlite has LLVM {'.'.join(map(str, binding.llvm_version_info))}, 20 or newer is needed (llvmlite 0.45)"
+        )
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding
@@ -61,11 +72,23 @@ def _target() -> Any:
 def object_code(assembly: str) -> bytes:
     """Object code of a module in LLVM assembly."""
     with _lock:
-        target = _target()
-        module = llvm().parse_assembly(assembly, llvm().create_context())
-        module.triple, module.data_layout = host().triple, str(target.target_data)
-        module.verify()
-        return target.emit_object(module)
+        return _object_code(assembly)  # what it makes also dies under the lock
+
+
+def _object_code(assembly: str) -> bytes:
+    target = _target()
+    module = llvm().parse_assembly(assembly, llvm().create_context())
+    module.triple, module.data_layout = host().triple, str(target.target_data)
+    module.verify()
+    return target.emit_object(module)
+
+
+def _engine(data: bytes) -> Any:
+    binding = llvm()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly("", binding.create_context()), _target())
+    engine.add_object_file(binding.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return engine
 
 
 class Code:
@@ -73,10 +96,11 @@ class Code:
 
     def __init__(self, data: bytes) -> None:
         with _lock:
-            binding = llvm()
-            self._engine = binding.create_mcjit_compiler(binding.parse_assembly("", binding.create_context()), _target())
-            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
-            self._engine.finalize_object()
+            self._engine = _engine(data)
+
+    def __del__(self, lock: Any = _lock) -> None:
+        with lock:
+            self.__dict__.clear()
 
     def address_of(self, name: str) -> int:
         """Where a function of it begins."""

@@ -1,10 +1,12 @@
 """Large batches on several threads. Kernels release the GIL, so plain Python threads do."""
 
+import operator
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
 
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process, size, pool: a fork must not reuse it
@@ -13,9 +15,13 @@ _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process, size, pool:
 def set_threads(count: int | None) -> None:
     """Use at most `count` threads for a large batch; None means one for each core."""
     global _chosen
-    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
-        raise Error(f"the number of threads must be a whole number from 1, or None for all cores; got {count!r}")
-    _chosen = count
+    try:
+        chosen = None if count is None else operator.index(count)
+    except TypeError:
+        chosen = 0
+    if (chosen is not None and chosen < 1) or isinstance(count, bool):
+        raise Error(f"the number of threads must be a whole number from 1, or None for all cores; got {brief(count)}")
+    _chosen = chosen
 
 
 def get_threads() -> int:
@@ -25,15 +31,27 @@ def get_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run(jobs: list[Any]) -> None:
-    """Call all of them, the last one here and the others on the pool; an exception of any is raised."""
+def run(jobs: list[Callable[[], Any]]) -> None:
+    """Call all of them, the last one here and the others on the pool; returns when all are done, then raises the first error."""
+    futures: list[Future[Any]] = []
+    here = [jobs[-1]]
+    for job in jobs[:-1]:
+        try:
+            futures.append(_executor(len(jobs) - 1).submit(job))
+        except RuntimeError:  # the interpreter is shutting down: no new threads
+            here.append(job)
+    try:
+        for job in here:
+            job()
+    finally:
+        wait(futures)
+    for future in futures:
+        future.result()
+
+
+def _executor(workers: int) -> ThreadPoolExecutor:
     global _pool
-    workers, process = len(jobs) - 1, os.getpid()
+    process = os.getpid()
     if _pool is None or _pool[0] != process or _pool[1] < workers:
         _pool = process, workers, ThreadPoolExecutor(workers, thread_name_prefix="dalembert")
-    futures = [_pool[2].submit(job) for job in jobs[:-1]]
-    try:
-        jobs[-1]()
-    finally:
-        for future in futures:
-            future.result()
+    return _pool[2]

@@ -42,7 +42,7 @@ def inverse_dynamics(
     if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
         try:  # no look at shapes or values here: the kernel refuses what is wrong
             return robot.memo["inverse_dynamics"][method](q, qd, qdd)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, RuntimeError):
             pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)

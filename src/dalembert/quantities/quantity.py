@@ -3,6 +3,7 @@
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from dalembert.formulations.stacked_operators import Operators
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
 from dalembert.native.direct import short_way
-from dalembert.native.kernel import Kernel, build
+from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.spatial import Array, sign
 from dalembert.trace.count import OperationCount
 from dalembert.trace.count import operation_count as count
@@ -165,13 +166,13 @@ def compile(
     method = method or described.method
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
+    _shapes(model, described, optional)
     included = tuple(name for name in described.optional if name in optional)
     kernels = model.memo.setdefault(quantity, {})
     kept = kernels.get((method, included, backend))
     if kept is None:
         if model.n == 0:
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
-        _shapes(model, described, optional)
         formulation(quantity, method, included)
         kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
         if isinstance(kept, Kernel) and not included and backend == "auto":
@@ -182,13 +183,15 @@ def compile(
 def _make(model: Model, quantity: str, method: str, optional: tuple[str, ...], backend: str) -> Kernel | NumpyKernel:
     def traced() -> Program:
         found = program(model, quantity, method, optional=optional)
-        if backend == "auto" and len(found.nodes) > LARGE:
+        scalars = sum(v.size for v in (*found.inputs, *found.outputs))
+        if backend == "auto" and (len(found.nodes) > LARGE or scalars > MOST_SCALARS):
             raise TooLargeError(found)
         return found
 
     if backend != "numpy":
         try:
-            rebuild = compile, (model, quantity, method), {"optional": optional, "backend": backend}
+            # a copy of the model: the kernel is kept by the robot and must not keep it in turn
+            rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend}
             return build(f"{quantity} {method} {optional} {_content(model)}", traced, (_call, rebuild))
         except ImportError as missing:
             if backend == "native":
@@ -242,7 +245,7 @@ def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any],
     batches = {name: a.shape[: a.ndim - len(s)] for (name, s), a in zip(shapes.items(), arrays, strict=True)}
     try:
         batch = np.broadcast_shapes(*batches.values())
-    except ValueError:
+    except (ValueError, RuntimeError):
         shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
     results = [(*batch, *_shape(model, t)) for t in described.outputs.values()]
@@ -275,7 +278,7 @@ def _numbers(quantity: str, name: str, value: Any) -> Array:
         raise Error(f"{quantity}: {name} must hold numbers in a regular array, got rows of different lengths") from None
     if array.dtype.kind not in "fiubc":
         raise Error(f"{quantity}: {name} must hold numbers, got {brief(value)}")
-    return array
+    return array.astype(float) if array.dtype == np.longdouble else array
 
 
 def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[int, ...]) -> Array:
@@ -291,7 +294,8 @@ def _checked_out(quantity: str, out: Any, shape: tuple[int, ...], complex_: bool
         raise Error(f"{quantity}: out must be a numpy array, got {type(out).__name__}")
     if out.shape != shape:
         raise Error(f"{quantity}: out has shape {out.shape}, the result has {shape}")
-    if out.dtype.kind not in ("c" if complex_ else "fc") or not out.flags.writeable:
-        kind = "complex numbers" if complex_ else "floats"
-        raise Error(f"{quantity}: out must be a writable array of {kind}, got dtype {out.dtype}")
+    if not out.flags.writeable:
+        raise Error(f"{quantity}: out must be writable")
+    if out.dtype.kind not in ("c" if complex_ else "fc"):
+        raise Error(f"{quantity}: out must be an array of {'complex numbers' if complex_ else 'floats'}, got dtype {out.dtype}")
     return out

@@ -75,8 +75,7 @@ class Program:
     @property
     def signature(self) -> str:
         """How its arrays look: x(2), y() -> z(2)."""
-        sides = (", ".join(f"{v.name}({','.join(map(str, v.shape))})" for v in s) for s in (self.inputs, self.outputs))
-        return " -> ".join(sides)
+        return signature(self.inputs, self.outputs)
 
     def output_nodes(self) -> list[tuple[Variable, tuple[int, ...]]]:
         """Each output with the nodes of its scalars."""
@@ -97,6 +96,12 @@ class Program:
         for variable, nodes in self.output_nodes():
             lines += [f"{variable.name}[{_position(variable, j)}] = v{node}" for j, node in enumerate(nodes)]
         return "\n".join(lines)
+
+
+def signature(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> str:
+    """Names and shapes: x(2), y() -> z(2)."""
+    sides = (", ".join(f"{v.name}({','.join(map(str, v.shape))})" for v in side) for side in (inputs, outputs))
+    return " -> ".join(sides)
 
 
 def written(op: str, *names: str) -> str:

@@ -1,0 +1,191 @@
+"""Formulations proven equal: as identities in everything a robot of a structure is made of, modulo a prime.
+
+Two formulations are polynomials in masses, centres of mass, inertias, link geometry, gravity, wrenches and the state, once
+cosines and sines are points on circles and rotations are rational in three parameters each (Cayley). If such polynomials
+differ, they agree at a random point modulo p with probability at most degree / p (Schwartz and Zippel). With p = 2^521 - 1 one
+point settles it, for every robot of that structure.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import unknown
+from dalembert.formulations import formulation, methods
+from dalembert.model.links import LETTERS
+from dalembert.model.tree import Tree
+from dalembert.model.values import parent_indices
+from dalembert.spatial import Transform
+from dalembert.trace.exact import PRIME, Angle, Residue
+from dalembert.trace.program import Program, trace
+
+# everything a tree and a state are made of; "n" is the number of joints
+INGREDIENTS: dict[str, tuple[Any, ...]] = {
+    "before_R": ("n", 3, 3),
+    "before_p": ("n", 3),
+    "after_R": ("n", 3, 3),
+    "after_p": ("n", 3),
+    "pitch": ("n",),
+    "mass": ("n",),
+    "com": ("n", 3),
+    "inertia": ("n", 3, 3),
+    "gravity": (3,),
+    "q": ("n",),
+    "qd": ("n",),
+    "qdd": ("n",),
+    "wrenches": ("n", 6),
+    "base_twist": (6,),
+    "base_acceleration": (6,),
+}
+MOVING_BASE = ("base_twist", "base_acceleration")
+
+
+class Certificate(NamedTuple):
+    """What was compared, where, and how likely a false "equal" is. It is true if the methods are equal."""
+
+    structure: str
+    parents: tuple[int, ...]
+    methods: tuple[str, str]
+    equal: bool
+    points: int
+    degree: int  # bound on the degree of the difference
+    modulus: int
+    log2_probability: float  # of agreeing by accident, at most
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        tree = "" if self.parents == tuple(range(-1, len(self.parents) - 1)) else f" with parents {self.parents}"
+        verdict = "equal" if self.equal else "NOT equal"
+        sure = f": wrong with probability below 2^{self.log2_probability:.0f}" if self.equal else ": a counterexample was found"
+        return f"{self.methods[0]} and {self.methods[1]} are {verdict} on {self.structure}{tree}{sure}"
+
+
+def prove_equal(
+    structure: str,
+    method_a: str,
+    method_b: str = "newton_euler",
+    *,
+    parents: Sequence[int] | None = None,
+    points: int = 1,
+    seed: int = 0,
+) -> Certificate:
+    """Whether two formulations of inverse dynamics are identical for every robot of a structure: R, P, H letters and parents.
+
+    Wrenches on all links are part of the identity, and a moving base where both methods take one.
+
+    >>> import dalembert as da
+    >>> print(da.prove_equal("RP", "lagrange_euler"))
+    lagrange_euler and newton_euler are equal on RP: wrong with probability below 2^-51...
+    """
+    functions = [formulation("inverse_dynamics", method) for method in (method_a, method_b)]
+    able = methods("inverse_dynamics", taking=MOVING_BASE[0])
+    moving = all(method in able for method in (method_a, method_b))
+    return compare(structure, functions, (method_a, method_b), parents=parents, moving=moving, points=points, seed=seed)
+
+
+def compare(
+    structure: str,
+    functions: Sequence[Callable[..., Any]],
+    names: tuple[str, str],
+    *,
+    parents: Sequence[int] | None = None,
+    moving: bool = True,
+    points: int = 1,
+    seed: int = 0,
+) -> Certificate:
+    """As `prove_equal`, for two functions of a tree and a state."""
+    for letter in structure:
+        if letter not in LETTERS:
+            raise unknown(f"joint letter in {structure!r}:", letter, LETTERS)
+    above = parent_indices(parents, len(structure))
+    shapes = {k: _shape(s, len(structure)) for k, s in INGREDIENTS.items() if moving or k not in MOVING_BASE}
+    bodies = [on_tree(function, structure, above) for function in functions]
+    degree = max(degree_bound(trace(body, shapes)) for body in bodies)
+    equal = True
+    for k in range(points):
+        values = [v for name, v in random_point(structure, f"{seed} {k}").items() if name in shapes]
+        first, second = (list(body(*values)) for body in bodies)
+        equal = equal and first == second
+    log2 = points * (np.log2(max(degree, 1)) - np.log2(float(PRIME >> 500)) - 500)
+    return Certificate(structure, above, names, equal, points, degree, PRIME, float(log2))
+
+
+def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:
+    return tuple(n if d == "n" else d for d in template)
+
+
+def on_tree(function: Callable[..., Any], structure: str, parents: tuple[int, ...]) -> Callable[..., Any]:
+    """A formulation as a function of all ingredients, in the order of INGREDIENTS."""
+
+    def body(
+        before_R: Any,
+        before_p: Any,
+        after_R: Any,
+        after_p: Any,
+        pitch: Any,
+        mass: Any,
+        com: Any,
+        inertia: Any,
+        gravity: Any,
+        *state: Any,
+    ) -> Any:
+        screw = [{"R": (1, 0), "P": (0, 1), "H": (1, pitch[i])}[letter] for i, letter in enumerate(structure)]
+        tree = Tree(parents, Transform(before_R, before_p), Transform(after_R, after_p), screw, mass, com, inertia, gravity)
+        return function(tree, *state)
+
+    return body
+
+
+def random_point(structure: str, seed: Any) -> dict[str, Any]:
+    """Residues for every ingredient: rotations orthonormal, inertias symmetric, angles on circles, the rest free."""
+    rng, n = random.Random(seed), len(structure)
+
+    def free(*shape: int) -> Any:
+        array = np.empty(shape, dtype=object)
+        for index in np.ndindex(*shape):
+            array[index] = Residue(rng.randrange(PRIME))
+        return array
+
+    values = {name: free(*_shape(shape, n)) for name, shape in INGREDIENTS.items()}
+    for i in range(n):
+        values["before_R"][i], values["after_R"][i] = _rotation(rng), _rotation(rng)
+        for r, c in ((1, 0), (2, 0), (2, 1)):
+            values["inertia"][i, r, c] = values["inertia"][i, c, r]
+        if structure[i] != "P":
+            values["q"][i] = Angle.from_parameter(Residue(rng.randrange(PRIME)), values["q"][i])
+    return values
+
+
+def _rotation(rng: random.Random) -> Any:
+    """(1 - [a])^-1 (1 + [a]) is orthogonal over any field."""
+    x, y, z = (Residue(rng.randrange(PRIME)) for _ in range(3))
+    s = 1 / (1 + x * x + y * y + z * z)
+    rows = [
+        [1 + x * x - y * y - z * z, 2 * (x * y - z), 2 * (x * z + y)],
+        [2 * (x * y + z), 1 - x * x + y * y - z * z, 2 * (y * z - x)],
+        [2 * (x * z - y), 2 * (y * z + x), 1 - x * x - y * y + z * z],
+    ]
+    return np.array([[entry * s for entry in row] for row in rows], dtype=object)
+
+
+def degree_bound(program: Program) -> int:
+    """A bound on the degree of the outputs in the free parameters, denominators cleared.
+
+    Every input, cosine and sine is a polynomial of degree at most 2 over a common denominator of degree at most 2, so a program of
+    degree d in them has degree at most 2 d. Quotients by constants change nothing; formulations of inverse dynamics have no others.
+    """
+    degree: list[int] = []
+    for op, *rest in program.nodes:
+        if op == "const":
+            degree.append(0)
+        elif op in ("input", "sin", "cos"):
+            degree.append(1)
+        elif op in ("add", "sub"):
+            degree.append(max(degree[rest[0]], degree[rest[1]]))
+        else:
+            degree.append(sum(degree[i] for i in rest))
+    return 2 * max((degree[i] for i in program.results), default=0)
