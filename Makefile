@@ -16,7 +16,7 @@ test: $(VENV)/ready-$(EXTRAS)
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(VENV)/ready-lint
 	$(BIN)/ruff format .

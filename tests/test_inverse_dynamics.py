@@ -5,6 +5,8 @@ import pytest
 from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot
 
 import dalembert as da
+from dalembert.formulations import formulation
+from dalembert.model.reduce import reduced
 
 
 @pytest.mark.parametrize("name", REFERENCE)
@@ -101,6 +103,11 @@ def test_formulations_equal_on_200_random_robots(part):
             expected = directly(robot, "newton_euler", q, qd, qdd, **given)
             for m in MOVING if "base_twist" in given else da.methods("inverse_dynamics"):
                 close(directly(robot, m, q, qd, qdd, **given), expected, 1e-12)
+        close(
+            formulation("inverse_dynamics", "newton_euler")(reduced(robot.tree), q, qd, qdd),
+            directly(robot, "newton_euler", q, qd, qdd),
+            1e-12,
+        )
 
 
 def test_only_some_methods_take_a_moving_base():

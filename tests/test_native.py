@@ -657,7 +657,7 @@ def test_llvmlite_is_loaded_on_first_use():
 def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
     from dalembert.quantities import quantity
 
-    monkeypatch.setattr(quantity, "LARGE", 100)
+    monkeypatch.setattr(quantity, "LARGE", 50)
     quantity._say_once.cache_clear()
     arm = da.robot("planar_3r").with_payload(0.123)
     x = np.full((3, 3), 0.1)

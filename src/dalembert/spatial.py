@@ -79,9 +79,37 @@ def cross(a: Any, b: Any) -> Array:
     return stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
+def tumbling(w: Any, wd: Any) -> Array:
+    """The matrix [wd] + [w][w] that gives the acceleration of every point of a turning body.
+
+    Its six products of velocities serve all points and the inertia of the body; recording finds them again each time.
+    """
+    x, y, z = w[..., 0], w[..., 1], w[..., 2]
+    a, b, c = wd[..., 0], wd[..., 1], wd[..., 2]
+    xy, xz, yz = x * y, x * z, y * z
+    xx, yy, zz = x * x, y * y, z * z
+    rows = [-(yy + zz), xy - c, xz + b], [xy + c, -(xx + zz), yz - a], [xz - b, yz + a, -(xx + yy)]
+    return np.stack([stack(row) for row in rows], axis=-2)
+
+
 def swing(w: Any, wd: Any, p: Any) -> Array:
     """Acceleration of a point p of a turning body relative to its reference point: wd x p + w x (w x p)."""
-    return cross(wd, p) + cross(w, cross(w, p))
+    return rotate(tumbling(w, wd), p)
+
+
+def second_moments(inertia: Any) -> Array:
+    """The integral of r r^T dm from the inertia tensor about the same point: tr(I)/2 - I, Silver (2.11)."""
+    half = (inertia[..., 0, 0] + inertia[..., 1, 1] + inertia[..., 2, 2]) / 2
+    return np.asarray(half)[..., None, None] * np.eye(3, dtype=int) - inertia
+
+
+def spin(inertia: Any, w: Any, wd: Any) -> Array:
+    """The moment that turns a body about its centre of mass: I wd + w x I w.
+
+    It is the integral of r x (U r) dm with U = [wd] + [w][w], so the antisymmetric part of U K with the second moments K.
+    """
+    UK = tumbling(w, wd) @ second_moments(inertia)
+    return stack([UK[..., 2, 1] - UK[..., 1, 2], UK[..., 0, 2] - UK[..., 2, 0], UK[..., 1, 0] - UK[..., 0, 1]])
 
 
 def skew(a: Any) -> Array:
@@ -200,8 +228,7 @@ def pseudo_inertia(mass: Any, com: Any, inertia: Any) -> Array:
     The 3x3 part is tr(I)/2 - I about the centre of mass (Silver (2.11)) plus m c c^T; so the off-diagonal entries of FGL (3.2-18)
     are minus the tensor's (E-F1).
     """
-    half = (inertia[..., 0, 0] + inertia[..., 1, 1] + inertia[..., 2, 2]) / 2
-    second = np.asarray(half)[..., None, None] * np.eye(3, dtype=int) - inertia + mass * (com[..., :, None] * com[..., None, :])
+    second = second_moments(inertia) + mass * (com[..., :, None] * com[..., None, :])
     first = (mass * com)[..., None]
     last = np.concatenate([np.swapaxes(first, -1, -2), np.asarray(mass)[..., None, None]], axis=-1)
     return np.concatenate([np.concatenate([second, first], axis=-1), last], axis=-2)

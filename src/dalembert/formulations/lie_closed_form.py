@@ -51,7 +51,7 @@ def screws(tree: Tree, q: Any) -> Screws:
         before, after, rho, sigma = tree.joint(i)
         axis = before if parent < 0 else compose(home[parent], before)
         A.append(Ad(axis, join(along_z(rho), along_z(sigma))))
-        step = compose(compose(axis, exp_z(rho, sigma, q[..., i])), inverse(axis))  # e^{A_i x_i}
+        step = compose(compose(axis, exp_z(rho, sigma, tree.at(i, q[..., i]))), inverse(axis))  # e^{A_i x_i}
         E.append(step if parent < 0 else compose(E[parent], step))
         home.append(compose(axis, after))
         R, b = home[i].rotation, rotate(home[i].rotation, tree.com[i]) + home[i].translation

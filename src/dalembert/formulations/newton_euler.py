@@ -22,6 +22,7 @@ from dalembert.spatial import (
     cross,
     rotate,
     rotate_back,
+    spin,
     split,
     stack,
     swing,
@@ -77,6 +78,7 @@ class Motion:
 
     def __init__(self, tree: Tree, i: int, q: Any) -> None:
         self.before, self.after, self.rho, self.sigma = tree.joint(i)
+        q = tree.at(i, q)
         self.c, self.s = cos_sin(self.rho * q)
         self.p = self.after.translation + along_z(self.sigma * q)  # the joint's part of p*, in joint axes
 
@@ -113,7 +115,7 @@ def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], 
         w, wd, vd = links[i]
         s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
         F = tree.mass[i] * (vd + swing(w, wd, s_bar))  # (3.3-53), (3.3-54)
-        N = rotate(I, wd) + cross(w, rotate(I, w))  # (3.3-55)
+        N = spin(I, w, wd)  # (3.3-55): I wd + w x I w
         f = sum((f for f, _ in handed[i]), F)  # (3.3-56)
         m = sum((m for _, m in handed[i]), N + cross(s_bar, F))  # (3.3-57), about the origin of link i
         if wrenches is not None:

@@ -69,7 +69,7 @@ def joint_frames(tree: Tree, q: Any) -> list[Transform]:
     for i, parent in enumerate(tree.parents):
         before, _, rho, sigma = tree.joint(i)
         above = before if parent < 0 else compose(tree.joint(parent)[1], before)
-        found.append(compose(above, exp_z(rho, sigma, q[..., i])))
+        found.append(compose(above, exp_z(rho, sigma, tree.at(i, q[..., i]))))
     return found
 
 

@@ -19,6 +19,7 @@ class Tree(NamedTuple):
     com: Any  #            (n, 3) in link axes
     inertia: Any  #        (n, 3, 3) about the centre of mass, in link axes
     gravity: Any  #        (3,) the physical field, in the base frame
+    offset: Any = None  #  (n,) added to the joint positions; None means 0
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -45,10 +46,14 @@ class Tree(NamedTuple):
             found.append(step if parent < 0 else compose(found[parent], step))
         return found
 
+    def at(self, i: int, q: Any) -> Any:
+        """How far joint i has moved at position q."""
+        return q if self.offset is None else q + self.offset[i]
+
     def pose(self, i: int, q: Any) -> Transform:
         """Link i's frame in its parent's, with joint i at position q."""
         before, after, rho, sigma = self.joint(i)
-        return compose(compose(before, exp_z(rho, sigma, q)), after)
+        return compose(compose(before, exp_z(rho, sigma, self.at(i, q))), after)
 
     def joint(self, i: int) -> tuple[Transform, Transform, Any, Any]:
         """The fixed transforms before and after joint i, and its rho and sigma."""
