@@ -4,6 +4,7 @@ import atexit
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -60,6 +61,16 @@ def close(actual, expected, tolerance, scale=None):
         size = scale or float(np.abs(expected).max()) or 1.0
         error = float(np.abs(actual - expected).max()) / size
         assert error <= tolerance, f"differs by {error:.2e}, allowed {tolerance:.0e}"
+
+
+def run(code, **environment):
+    """Python code in a fresh process: what it printed, and its errors."""
+    environment = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
 
 
 MOVING = da.methods("inverse_dynamics", taking="base_twist")

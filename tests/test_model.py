@@ -10,6 +10,10 @@ from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot
 import dalembert as da
 from dalembert.quantities.kinematics import world_poses
 
+ARM = da.robot("puma560")
+GOOD = np.zeros(6)
+ROD = da.Inertia.from_com(1.0, (0, 0, 0), 0.1)
+
 
 def state(robot, seed=0):
     return np.random.default_rng(seed).uniform(-1, 1, (3, robot.n))
@@ -373,145 +377,6 @@ def test_random_robots_are_repeatable():
     assert da.random_robot(3, "RPH", (-1, 0, 0)) == da.random_robot(3, "RPH", (-1, 0, 0))
     assert da.random_robot(3, "RPH") != da.random_robot(4, "RPH")
     assert not da.random_robot(3, "RPH").check()
-
-
-# --- mistakes -----------------------------------------------------------------------------------------------------------
-
-ARM = da.robot("puma560")
-GOOD = np.zeros(6)
-ROD = da.Inertia.from_com(1.0, (0, 0, 0), 0.1)
-MISTAKES = {
-    "short q": (lambda: ARM.inverse_dynamics(np.zeros(5), GOOD, GOOD), "q has shape .5,., puma560 needs ...., 6.; joint order: joint1"),
-    "scalar qd": (lambda: ARM.inverse_dynamics(GOOD, 1.0, GOOD), "qd has shape"),
-    "batches": (lambda: ARM.inverse_dynamics(np.zeros((2, 6)), np.zeros((3, 6)), GOOD), "do not broadcast"),
-    "strings": (lambda: ARM.inverse_dynamics(["a"] * 6, GOOD, GOOD), "must hold numbers"),
-    "ragged": (lambda: ARM.inverse_dynamics([[1, 2], [3]], GOOD, GOOD), "q must hold numbers"),
-    "method": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, method="newton_eular"), "did you mean 'newton_euler'"),
-    "backend": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend="cuda"), "unknown backend 'cuda'"),
-    "quantity": (lambda: ARM.program("inverse_kinematics"), "unknown quantity"),
-    "methods": (lambda: da.methods("nothing"), "unknown quantity"),
-    "wrench shape": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches=np.zeros(6)), "wrenches has shape .6,., puma560 needs ...., 6, 6"),
-    "wrench link": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches={"lnk6": da.Wrench()}), "did you mean 'link6'"),
-    "wrench type": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches={"link6": [0] * 6}), "must be a dalembert.Wrench"),
-    "wrench frame": (lambda: da.Wrench(frame="tool"), "unknown frame of a wrench"),
-    "wrench force": (lambda: da.Wrench(force=(1, 2)), "the force of a wrench must be"),
-    "base twist": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, base_twist=np.zeros(3)), "base_twist has shape"),
-    "out shape": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.zeros(5)), "out has shape"),
-    "out type": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=[0] * 6), "out must be a numpy array"),
-    "out integer": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.zeros(6, int)), "out must be an array of floats"),
-    "built-in": (lambda: da.robot("pumma560"), "did you mean 'puma560'"),
-    "convention": (lambda: da.Robot.from_dh([], convention="craig"), "unknown Denavit-Hartenberg convention 'craig'"),
-    "DH key": (lambda: da.Robot.from_dh([{"apha": 1.0}], convention="standard"), "DH row 1: .*did you mean 'alpha'"),
-    "DH nan": (lambda: da.Robot.from_dh([{"a": float("nan")}], convention="standard"), "DH row 1: DH entry a must be finite"),
-    "DH row": (lambda: da.Robot.from_dh([1.0], convention="standard"), "a DH row must be"),
-    "DH joint": (lambda: da.Robot.from_dh([{"joint": "ball"}], convention="standard"), "kind of joint 'joint1'"),
-    "screw length": (lambda: da.Robot.from_screws([[0, 0, 2.0, 0, 0, 0]], [np.eye(4)], [ROD]), "'joint1': the angular part must be a unit"),
-    "screw shape": (lambda: da.Robot.from_screws([[0, 0, 1.0]], [np.eye(4)], [ROD]), "screws must be a 1 x 6"),
-    "screw frame": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], [ROD], frame="tool"), "frame must be"),
-    "screw inertias": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], []), "1 home poses but 0 inertias"),
-    "screw parents": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [np.eye(4)], [ROD], parents=[0]), "earlier one"),
-    "reflection": (lambda: da.Pose(np.diag([1, 1, -1]), (0, 0, 0)), "reflection"),
-    "not a rotation": (lambda: da.Pose(np.ones((3, 3)), (0, 0, 0)), "not a rotation"),
-    "pose shape": (lambda: ARM.with_base(np.eye(3)), "a pose must be a 4 x 4 matrix"),
-    "pose row": (lambda: ARM.with_base(np.ones((4, 4))), "last row"),
-    "negative mass": (lambda: da.Inertia.from_com(-1.0, (0, 0, 0)), "negative mass"),
-    "negative moment": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), (-1.0, 1, 1)), "must not be negative"),
-    "triangle": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), (1.0, 0.1, 0.1)), "exceeds the sum of the others"),
-    "about origin": (lambda: da.Inertia.from_origin(1.0, (1, 0, 0), np.diag([0.0, 0.5, 0.5])), "must not be negative"),
-    "parameters": (lambda: da.Inertia.from_parameters([0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), "no first moment"),
-    "asymmetric": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), np.triu(np.ones((3, 3)))), "symmetric"),
-    "mass text": (lambda: da.Inertia.from_com("1 kg", (0, 0, 0)), "a mass must be a number"),
-    "com shape": (lambda: da.Inertia.from_com(1.0, (0, 0)), "a centre of mass must be 3 numbers"),
-    "payload": (lambda: ARM.with_payload(-1.0), "negative mass"),
-    "payload link": (lambda: ARM.with_payload(1.0, link="hand"), "unknown link or frame of puma560: 'hand'"),
-    "gravity": (lambda: ARM.with_gravity(9.81), "gravity must be 3 numbers"),
-    "friction size": (lambda: ARM.with_friction(damping=[1, 2]), "one number or 6"),
-    "friction joint": (lambda: ARM.with_friction(damping={"elbow": 1}), "unknown joint of puma560: 'elbow'"),
-    "friction sign": (lambda: ARM.with_friction(damping=-1), "damping must not be negative"),
-    "armature sign": (lambda: ARM.with_armature(-1), "armature must not be negative"),
-    "lock": (lambda: ARM.lock({"joint7": 0.0}), "unknown joint of puma560: 'joint7'"),
-    "lock nan": (lambda: ARM.lock({"joint6": float("nan")}), "position of joint 'joint6' must be finite"),
-    "snap": (lambda: ARM.snapped(1.0), "between 0 and 0.1"),
-    "kind": (lambda: da.Joint("a", "ball"), "kind of joint 'a'"),
-    "pitch": (lambda: da.Joint("a", "helical"), "needs a pitch"),
-    "limits": (lambda: da.Joint("a", lower=1, upper=0), "lower limit 1.0 is above"),
-    "joint name": (lambda: da.Joint(""), "joint's name must be"),
-    "two links": (lambda: da.Robot("a", (da.Link("l", "base", da.Joint("a")), da.Link("l", "l", da.Joint("b")))), "two links are called 'l'"),
-    "two joints": (lambda: da.Robot("a", (da.Link("l", "base", da.Joint("a")), da.Link("m", "l", da.Joint("a")))), "two joints are called 'a'"),
-    "parent": (lambda: da.Robot("a", (da.Link("l", "nobody", da.Joint("a")),)), "no earlier link"),
-    "frame link": (lambda: da.Robot("a", (), frames=(da.Frame("t", "nobody"),)), "link of frame 't'"),
-    "frame name": (lambda: da.Robot("a", (), frames=(da.Frame("base", "base"),)), "name of another"),
-    "to_array": (lambda: ARM.to_array({"joint1": 0.0}), "no value for joint 'joint2'"),
-    "to_array name": (lambda: ARM.to_array({"joint9": 0.0}), "unknown joint of puma560: 'joint9'"),
-    "to_dict": (lambda: ARM.to_dict(np.zeros(5)), "needs 6 joint values"),
-    "reorder size": (lambda: ARM.reorder(np.zeros(6), ["joint1"]), "1 names for an array"),
-    "reorder name": (lambda: ARM.reorder(np.zeros(1), ["joint1"]), "joint in from_names: 'joint2'"),
-    "reorder twice": (lambda: ARM.reorder(np.zeros(2), ["joint1", "joint1"]), "named twice"),
-    "letters": (lambda: da.random_robot(0, "RXR"), "joint letter"),
-    "random parents": (lambda: da.random_robot(0, "RR", (-1, 1)), "earlier one"),
-    "optional of a compiled one": (lambda: ARM.compile("inverse_dynamics", optional=("foo",)), "unknown optional input"),
-    "out read-only": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.broadcast_to(0.0, (6,))), "out must be writable"),
-    "too many axes": (lambda: ARM.inverse_dynamics(np.zeros((1,) * 62 + (6,)), GOOD, GOOD), "do not broadcast"),
-    "optional": (lambda: ARM.program("inverse_dynamics", optional=("wind",)), "unknown optional input"),
-    "mode": (lambda: da.differentiate(ARM.program("inverse_dynamics"), mode="sideways"), "mode must be"),
-    "wrt": (lambda: da.differentiate(ARM.program("inverse_dynamics"), ["tau"]), "unknown input of the program"),
-    "link joint": (lambda: da.Link("l", "base", "revolute"), "the joint of link 'l' must be a dalembert.Joint"),
-    "link inertia": (lambda: da.Link("l", "base", da.Joint("a"), inertia=None), "the inertia of link 'l' must be a dalembert.Inertia"),
-    "link pose": (lambda: da.Link("l", "base", da.Joint("a"), before="here"), "a pose must be"),
-    "mimic type": (lambda: da.Joint("a", mimic="b"), "must be a dalembert.Mimic"),
-    "row inertia": (lambda: da.DHRow(inertia=3.0), "must be a dalembert.Inertia"),
-    "row joint": (lambda: da.Robot.from_dh([{"joint": []}], convention="standard"), "DH row 1: joint1 must be"),
-    "links type": (lambda: da.Robot("a", None), "links must be a list"),
-    "links entry": (lambda: da.Robot("a", (1,)), "each of links must be"),
-    "frames entry": (lambda: da.Robot("a", (), frames=("tool",)), "each of frames must be"),
-    "base inertia": (lambda: da.Robot("a", (), base_inertia=None), "the inertia of the base"),
-    "source": (lambda: da.Robot("a", (), source=3), "the source of a robot"),
-    "surrogate": (lambda: da.Robot("a\ud800", ()), "printable"),
-    "limit sign": (lambda: da.Joint("a", effort_limit=-5), "effort_limit must not be negative"),
-    "limit infinite": (lambda: da.Joint("a", lower=np.inf), "lower limit inf"),
-    "text numbers": (lambda: da.Inertia.from_com(1.0, ("1", "2", "3")), "a centre of mass must be 3 real numbers"),
-    "complex com": (lambda: da.Inertia.from_com(1.0, np.array([1j, 0, 0])), "real numbers"),
-    "tensor text": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), "abc"), "an inertia tensor must be"),
-    "tensor shape": (lambda: da.Inertia.from_com(1.0, (0, 0, 0), (1, 2)), "an inertia tensor must be a 3 x 3"),
-    "origin mass": (lambda: da.Inertia.from_origin(None, (0, 0, 0), np.eye(3)), "a mass must be a number"),
-    "friction text": (lambda: ARM.with_friction("abc"), "damping must be"),
-    "lock list": (lambda: ARM.lock(["joint1"]), "lock needs positions by joint name"),
-    "payload list": (lambda: ARM.with_payload(1.0, link=["a"]), "unknown link or frame"),
-    "value text": (lambda: ARM.to_array({"joint1": "a"}, default=0.0), "the value of joint 'joint1'"),
-    "value none": (lambda: ARM.to_array({"joint1": None}, default=0.0), "the value of joint 'joint1'"),
-    "value shapes": (lambda: ARM.to_array({"joint1": [1, 2], "joint2": [1, 2, 3]}, default=0.0), "do not broadcast"),
-    "seed": (lambda: da.random_robot(-1), "a seed from 0"),
-    "letters type": (lambda: da.random_robot(0, 5), "joint letters"),
-    "parents type": (lambda: da.random_robot(0, "RR", (-1, -0.5)), "whole numbers"),
-    "screws without homes": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [], []), "screws must be"),
-    "topic": (lambda: ARM.check().about("inertias"), "did you mean 'inertia'"),
-    "load none": (lambda: da.load(None), "load needs a path"),
-    "load nul": (lambda: da.load("a\0.urdf"), "cannot be read"),
-    "save suffix": (lambda: ARM.save("arm.urdf"), "end the name in .toml"),
-    "save folder": (lambda: ARM.save("no/such/folder/arm.toml"), "cannot be written"),
-    "no q": (lambda: ARM.inverse_dynamics(None, GOOD, GOOD), "q must hold numbers, got None"),
-    "world wrench short q": (lambda: ARM.inverse_dynamics([0.0], GOOD, GOOD, wrenches={"link6": da.Wrench(frame="world")}), "q has shape"),
-    "world wrench no q": (lambda: ARM.inverse_dynamics(None, GOOD, GOOD, wrenches={"link6": da.Wrench(frame="world")}), "q must hold"),
-    "wrench batches": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches={"link6": da.Wrench(force=np.zeros((2, 3)), moment=np.zeros((3, 3)))}), "wrenches' leading"),
-    "wrench ragged": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, wrenches=[[1], [1, 2]]), "wrenches must hold numbers"),
-    "wrench text": (lambda: da.Wrench(force="abc"), "the force of a wrench must be"),
-    "wrench complex": (lambda: da.Wrench(force=np.ones(3) * 1j), "real numbers"),
-    "complex out": (lambda: ARM.inverse_dynamics(GOOD + 0j, GOOD, GOOD, out=np.zeros(6)), "out must be an array of complex"),
-    "complex native": (lambda: ARM.inverse_dynamics(GOOD + 0j, GOOD, GOOD, backend="native"), "native kernels compute with real"),
-    "backend list": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend=[]), "unknown backend"),
-    "quantity list": (lambda: ARM.program([]), "unknown quantity"),
-    "base twist order": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, base_twist=np.zeros(5)), r"needs \(\.\.\., 6\)$"),
-    "suffix": (lambda: da.load("robot.xacro"), "expand it to URDF"),
-    "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf': cannot be read"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistakes_are_explained(mistake):
-    action, message = MISTAKES[mistake]
-    with pytest.raises(da.Error, match=message):
-        action()
-    assert issubclass(da.Error, ValueError)
 
 
 def test_replace_revalidates():

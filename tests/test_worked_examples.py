@@ -155,3 +155,63 @@ def test_terms_come_in_batches():
     assert arm.newton_euler_pass(q, qd, qd).n.shape == (4, 3, 6, 3)
     close(arm.dalembert_terms(q[1, 2], qd[1, 2]).D_tran, t.D_tran[1, 2], 1e-15)
     assert arm.stacked_operators(q).L.shape == (4, 3, 36, 36)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_probing_newton_euler(name):
+    """Problem 3.11: every coefficient of Lagrange-Euler comes out of Newton-Euler."""
+    ref, robot = REFERENCE[name], reference_robot(name)
+    probed, expected = robot.probe(ref["q"], ref["qd"]), robot.lagrange_euler_terms(ref["q"], ref["qd"])
+    for got, want in zip(probed, expected, strict=True):
+        close(got, want, 1e-12)
+    batch = robot.probe(np.stack([ref["q"]] * 3), ref["qd"])
+    assert batch.H.shape == (3, robot.n, robot.n, robot.n)
+    close(batch.H[2], expected.H, 1e-12)
+
+
+def test_blocks_and_cubes():
+    """Problems 3.5 to 3.8: a block with sides 2a, 2b, 2c about its corner, its centre, and turned axes."""
+    M, a, b, c = 2.0, 0.3, 0.2, 0.5
+    block = da.Inertia.from_com(M, (a, b, c), np.array([b * b + c * c, a * a + c * c, a * a + b * b]) * M / 3)
+    close(np.diag(block.about_origin), np.array([b * b + c * c, a * a + c * c, a * a + b * b]) * 4 / 3 * M, 1e-14)
+    close(block.about_origin[[0, 0, 1], [1, 2, 2]], [-M * a * b, -M * a * c, -M * b * c], 1e-14)
+    cube = da.Inertia.from_com(M, (a, a, a), M * 2 / 3 * a * a)
+    close(cube.about_origin, M * a * a * (8 / 3 * np.eye(3) + np.eye(3) - np.ones((3, 3))), 1e-14)
+    turned = da.Pose.of(rpy=(0, 0, 0.4)) @ da.Pose.of(rpy=(0.7, 0, 0))
+    R = turned.rotation
+    close(block.seen_from(turned).tensor, R @ block.tensor @ R.T, 1e-14)
+
+
+def test_lumped_arm_from_the_ceiling():
+    """Problems 3.16 and 3.17: masses at the ends of links d1 and d2."""
+    m1, m2, d1, d2 = 1.1, 0.8, 0.7, 0.4
+    rows = [da.DHRow(a=d, inertia=da.Inertia.from_com(m, (0, 0, 0))) for d, m in ((d1, m1), (d2, m2))]
+    arm = da.Robot.from_dh(rows, convention="standard", gravity=(9.81, 0, 0))
+    c2, s2, (a, b) = np.cos(Q[1]), np.sin(Q[1]), QD
+    D, _, h, c = arm.lagrange_euler_terms(Q, QD)
+    m12 = m2 * d2**2 + m2 * d1 * d2 * c2
+    close(D, [[(m1 + m2) * d1**2 + m2 * d2**2 + 2 * m2 * d1 * d2 * c2, m12], [m12, m2 * d2**2]], 1e-14)
+    close(h, [-m2 * d1 * d2 * s2 * (2 * a * b + b * b), m2 * d1 * d2 * s2 * a * a], 1e-14)
+    g = 9.81
+    s1, s12 = np.sin(Q[0]), np.sin(Q.sum())
+    close(c, [(m1 + m2) * g * d1 * s1 + m2 * g * d2 * s12, m2 * g * d2 * s12], 1e-14)
+
+
+@pytest.mark.parametrize("joints", ["RR", "RP", "PR", "PP", "HR", "RH"])
+def test_general_two_joint_arm_of_park_bobrow_and_ploen(joints):
+    """(60)-(64) with the corrected C (E-B6): C = [[a x2, a x1 + b x2], [-a x1, 0]] in the velocities x."""
+    from dalembert.formulations.lie_closed_form import screws
+    from dalembert.spatial import Ad, ad, compose, inverse
+
+    robot = da.random_robot(8, joints).with_gravity((0, 0, 0))
+    s = screws(robot.tree, Q)
+    carry = compose(inverse(s.E[1]), s.E[0])
+    (A1, A2), (D1, D2) = s.A, s.D
+    X, Y = Ad(carry, A1), Ad(compose(inverse(s.E[1]), s.E[0]), ad(A1, A2))
+    M = [[A1 @ D1 @ A1 + X @ D2 @ X, X @ D2 @ A2], [X @ D2 @ A2, A2 @ D2 @ A2]]
+    terms = robot.lagrange_euler_terms(Q, QD, backend="numpy")
+    close(terms.D, M, 1e-13)
+    a, b = Y @ D2 @ X, Y @ D2 @ A2
+    C = np.array([[a * QD[1], a * QD[0] + b * QD[1]], [-a * QD[0], 0.0]])
+    close(C @ QD, terms.h, 1e-12, scale=float(np.abs(terms.D).max()))
+    close(C, terms.H @ QD, 1e-12, scale=float(np.abs(terms.D).max()))

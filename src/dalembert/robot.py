@@ -50,3 +50,4 @@ class Robot(Model):
     dalembert_terms = terms.dalembert_terms
     newton_euler_pass = terms.newton_euler_pass
     stacked_operators = terms.stacked_operators
+    probe = terms.probe

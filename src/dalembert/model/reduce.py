@@ -10,7 +10,6 @@ and its mass as far as it helps. A sliding joint hands over the whole rotational
 result need not be physical.
 """
 
-
 import numpy as np
 
 from dalembert.model.pose import Pose, rotation_z

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
 from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
 from dalembert.formulations.stacked_operators import Operators
+from dalembert.model.edit import with_gravity, without_armature, without_friction
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import evaluate
+from dalembert.quantities.dynamics import inverse_dynamics
+from dalembert.quantities.quantity import checked_input, evaluate
 from dalembert.quantities.wrench import Wrench, as_array
 
 
@@ -70,3 +74,32 @@ def stacked_operators(robot: Model, q: Any, *, backend: str = "auto") -> Operato
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
     return evaluate(robot, "stacked_operators", "stacked_operators", {"q": q}, backend, None)
+
+
+def probe(robot: Model, q: Any, qd: Any, *, method: str = "newton_euler") -> LagrangeEulerTerms:
+    """D, H, h and c read out of inverse dynamics by probing it: Fu, Gonzalez and Lee, problem 3.11.
+
+    c = ID(q, 0, 0); without gravity, h = ID(q, qd, 0), column j of D is ID(q, 0, e_j), and with unit velocities
+    h_ikk = ID(q, e_k, 0), h_ikm = (ID(q, e_k + e_m, 0) - ID(q, e_k, 0) - ID(q, e_m, 0)) / 2. Any method will do.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> bool(abs(arm.probe([0.1, 0.2], [1.0, 2.0]).D - arm.lagrange_euler_terms([0.1, 0.2], [1.0, 2.0]).D).max() < 1e-14)
+    True
+    """
+    bare = without_armature(without_friction(robot))
+    floating = with_gravity(bare, (0.0, 0.0, 0.0))
+    q, qd = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("q", q), ("qd", qd)))
+    unit, zero = np.eye(robot.n), np.zeros(robot.n)
+    at = q[..., None, :]
+
+    def forces(model: Model, *state: Any) -> Any:
+        return inverse_dynamics(model, *state, method=method)
+
+    columns = forces(floating, at, zero, unit)  # (..., j, i)
+    single = forces(floating, at, unit, zero)  # (..., k, i)
+    pairs = forces(floating, at[..., None, :], unit[:, None] + unit, zero)  # (..., k, m, i)
+    H = (pairs - single[..., :, None, :] - single[..., None, :, :]) / 2
+    return LagrangeEulerTerms(
+        np.swapaxes(columns, -1, -2), np.moveaxis(H, -1, -3), forces(floating, q, qd, zero), forces(bare, q, zero, zero)
+    )

@@ -1,0 +1,192 @@
+"""Kernels as objects: pickling, memory, the short way for one state, NumPy's C interface."""
+
+import ctypes
+import gc
+import os
+import pickle
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import close
+from test_native import MIXED, program, states
+
+import dalembert as da
+from dalembert.native.kernel import Kernel
+from dalembert.trace import trace
+
+
+def test_kernels_and_robots_pickle():
+    kernel = da.compile_program(MIXED)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert np.array_equal(again(states(5), states(5)), kernel(states(5), states(5)))
+    arm = da.robot("ur5")
+    x = np.full((3, 4, 6), 0.2)
+    tau = arm.inverse_dynamics(*x)
+    assert np.array_equal(pickle.loads(pickle.dumps(arm)).inverse_dynamics(*x), tau)
+    bound = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics")))
+    assert isinstance(bound, Kernel)
+    assert np.array_equal(bound(*x), tau)
+    plain = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics", backend="numpy")))
+    close(plain(*x), tau, 1e-13)
+
+
+def test_a_kernel_does_not_keep_its_robot():
+    import weakref
+
+    gc.collect()
+    arm = da.robot("ur5").with_payload(0.321)
+    kernel = arm.compile("inverse_dynamics")
+    watch = weakref.ref(arm)
+    gc.disable()
+    try:
+        del arm
+        assert watch() is None
+    finally:
+        gc.enable()
+    assert kernel(*np.zeros((3, 6))).shape == (6,)
+    assert np.array_equal(pickle.loads(pickle.dumps(kernel))(*np.zeros((3, 6))), kernel(*np.zeros((3, 6))))
+
+
+def test_same_program_same_kernel():
+    assert da.compile_program(MIXED) is da.compile_program(pickle.loads(pickle.dumps(MIXED)))
+    arm = da.robot("ur5")
+    assert arm.compile("inverse_dynamics") is arm.compile("inverse_dynamics", "newton_euler")
+    assert "native" in repr(arm.compile("inverse_dynamics"))
+
+
+def resident():
+    with Path("/proc/self/statm").open() as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_kernels_die_with_their_robots(monkeypatch):
+    """1,000 robots, one after another, each compiled: the process grows by less than 40 MB."""
+    monkeypatch.setenv("DALEMBERT_CACHE", "off")
+
+    def use(mass):
+        arm = da.robot("rp").with_payload(mass)
+        arm.inverse_dynamics(*np.ones((3, 2)))
+
+    for k in range(50):
+        use(1.0 + k)
+    gc.collect()
+    before = resident()
+    for k in range(1000):
+        use(100.0 + k)
+    gc.collect()
+    grown = (resident() - before) / 1e6
+    assert grown < 40, f"{grown:.1f} MB"
+
+
+def test_a_gufunc_outlives_its_kernel():
+    gufunc = da.compile_program(program(lambda x: x * x + 3, x=(2,))).gufunc
+    gc.collect()
+    da.compile_program(program(lambda x: x * x + 4, x=(2,)))
+    assert gufunc([1.0, 2.0]).tolist() == [4.0, 7.0]
+
+
+def test_numpy_interface_is_where_we_think():
+    """The slot of the C table and the fields of the ufunc structure, against NumPy's own headers and objects."""
+    from dalembert.native import gufunc
+
+    header = (Path(np.get_include()) / "numpy/__ufunc_api.h").read_text()
+    found = re.search(r"#define PyUFunc_FromFuncAndDataAndSignature\s.*?PyUFunc_API\[(\d+)\]", header, re.DOTALL)
+    assert found is not None
+    assert int(found[1]) == gufunc._MAKE
+    for ufunc in (np.add, np.matvec, np.sin):
+        assert ctypes.c_char_p.from_address(id(ufunc) + gufunc._NAME).value == ufunc.__name__.encode()
+    made = np.frompyfunc(len, 1, 1)
+    assert ctypes.c_void_p.from_address(id(made) + gufunc._OBJ).value == id(len)
+    assert not gufunc._immortal
+
+
+# --- the short way for one state ----------------------------------------------------------------------------------------
+
+
+def test_array_layout_is_what_the_short_way_reads():
+    from dalembert.native import direct
+
+    def field(array, offset, kind):
+        return kind.from_address(id(array) + offset).value
+
+    for array in (np.zeros(3), np.zeros((4, 5)), np.zeros((2, 3, 4), np.float32), np.zeros((4, 6))[::2, ::3]):
+        assert field(array, direct.TYPE, ctypes.c_void_p) == id(np.ndarray)
+        assert field(array, direct.DATA, ctypes.c_void_p) == array.ctypes.data
+        assert field(array, direct.NDIM, ctypes.c_int) == array.ndim
+        shape = (ctypes.c_int64 * array.ndim).from_address(field(array, direct.SHAPE, ctypes.c_void_p))
+        assert tuple(shape) == array.shape
+        assert field(array, direct.DTYPE, ctypes.c_void_p) == id(array.dtype)
+        flags = field(array, direct.FLAGS, ctypes.c_int)
+        assert bool(flags & 1) == array.flags.c_contiguous
+        assert bool(flags & 0x100) == array.flags.aligned
+    assert np.zeros(3).dtype is np.dtype(float)
+    header = (Path(np.get_include()) / "numpy/__multiarray_api.h").read_text()
+    found = re.search(r"#define PyArray_New \\\n.*?PyArray_API\[(\d+)\]", header, re.DOTALL)
+    assert found is not None
+    assert int(found[1]) == direct._NEW
+
+
+def test_short_way_equals_the_kernel():
+    from dalembert.native.direct import short_way
+
+    p = trace(lambda m, v, s: m @ v * s, {"m": (2, 3), "v": (3,), "s": ()}, outputs=("y",))
+    kernel = da.compile_program(p)
+    short = short_way(kernel)
+    assert type(short).__name__ == "builtin_function_or_method"
+    m, v, s = np.arange(6.0).reshape(2, 3), np.arange(3.0), np.array(2.0)
+    expected = kernel(m, v, s)
+    assert np.array_equal(short(m, v, s), expected)
+    assert short(m, v, s).flags.owndata
+    others = [
+        (m.tolist(), v, s), (m, v.tolist(), 2.0), (m[None], v, s), (m, np.stack([v, v]), s), (np.asfortranarray(m), v, s),
+        (m.astype(np.float32), v, s), (m.astype(">f8"), v, s), (m.astype(int), v, s), (m, v[::-1][::-1], s), (m, np.repeat(v, 2)[::2], s),
+        (np.ma.array(m), v, s),
+    ]  # fmt: skip
+    for arguments in others:
+        assert np.array_equal(np.broadcast_to(expected, kernel(*arguments).shape), short(*arguments))
+    assert short(np.zeros((0, 2, 3)), v, s).shape == (0, 2)
+    for wrong in (
+        (m, v),
+        (m, v, s, s),
+        (m.T, v, s),
+        (v, v, s),
+        (m, v, None),
+        ("m", v, s),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            short(*wrong)
+    with pytest.raises(TypeError):
+        short(m, v, s=s)
+
+
+def test_short_way_leaks_nothing():
+    from dalembert.native.direct import short_way
+
+    kernel = da.compile_program(program(lambda x: x * x + 5, x=(2,)))
+    short, x, wrong = short_way(kernel), np.ones(2), np.ones(3)
+    before = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.ndarray)
+    for _ in range(1000):
+        short(x)
+        with pytest.raises(ValueError, match="core dimension"):
+            short(wrong)
+    gc.collect()  # tracebacks hold frames
+    after = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.ndarray)
+    assert max(abs(a - b) for a, b in zip(before, after, strict=True)) < 20
+    del kernel
+    gc.collect()
+    assert short(x).tolist() == [6.0, 6.0]
+    assert short(np.ones((2, 2))).tolist() == [[6.0, 6.0]] * 2
+
+
+def test_no_short_way_for_several_results():
+    from dalembert.native.direct import short_way
+
+    kernel = da.compile_program(trace(lambda x: (x, x * 2), {"x": (2,)}, outputs=("a", "b")))
+    assert short_way(kernel) is kernel
+    scalar = da.compile_program(trace(lambda x: x[0] * x[1], {"x": (2,)}))
+    assert short_way(scalar) is scalar
