@@ -33,6 +33,7 @@ from dalembert.native import set_threads as set_threads
 from dalembert.proof import prove_equal as prove_equal
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
+from dalembert.study.complexity import complexity as complexity
 from dalembert.trace import OperationCount as OperationCount
 from dalembert.trace import Program as Program
 from dalembert.trace import differentiate as differentiate

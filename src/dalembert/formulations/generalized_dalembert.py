@@ -81,11 +81,15 @@ def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
 
     w, bias = _velocity_terms(tree, g, qd)
     spin = [rotate_back(g.R[s], w[s]) for s in links]
+    momentum = [rotate(tree.inertia[s], spin[s]) for s in links]
+    moment = [rotate(tree.inertia[s], _spin_coriolis(turn, qd, paths[s], s)) for s in links]
     D_all = [[D(i, j) for i in links] for j in links]
     h_tran, h_rot, c = [], [], []
     for i in links:
         h_tran.append(sum((tree.mass[s] * dot(bias[s], b[i, s]) for s in behind(i)), none))  # (3.4-26)
-        h_rot.append(sum((_rotational(tree, qd, turn, paths[s], i, s, spin[s]) for s in behind(i)), none))  # (3.4-27)
+        h_rot.append(  # (3.4-27)
+            sum((dot(turn[i, s], moment[s]) + dot(cross(turn[i, s], spin[s]), momentum[s]) for s in behind(i)), none)
+        )
         c.append(sum((-tree.mass[s] * dot(tree.gravity, b[i, s]) for s in behind(i)), none))  # (3.4-28)
     tran, rot = (stack([stack([D_all[j][i][k] for i in links]) for j in links]) for k in (0, 1))
     return Terms(tran, rot, stack(h_tran), stack(h_rot), stack(c))
@@ -109,11 +113,13 @@ def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[A
     return w, [vd[s] + swing(w[s], wd[s], g.r[s] - g.p[s]) for s in range(len(w))]
 
 
-def _rotational(tree: Tree, qd: Any, turn: dict[Any, Any], path: tuple[int, ...], i: int, s: int, spin: Any) -> Any:
-    """Link s in h_i^rot (3.4-27), in its own axes."""
-    rates = [turn[j, s] * qd[..., j, None] for j in path]
-    coriolis = sum((cross(rates[a], sum(rates[a + 1 :], zeros(3))) for a in range(len(path) - 1)), zeros(3))
-    return dot(turn[i, s], rotate(tree.inertia[s], coriolis)) + dot(cross(turn[i, s], spin), rotate(tree.inertia[s], spin))
+def _spin_coriolis(turn: dict[Any, Any], qd: Any, path: tuple[int, ...], s: int) -> Any:
+    """sum_j [qd_j z_j x (sum_k>j qd_k z_k)] of (3.4-27), in the axes of link s."""
+    total, outer = zeros(3), zeros(3)
+    for j in reversed(path):
+        rate = turn[j, s] * qd[..., j, None]
+        total, outer = total + cross(rate, outer), outer + rate
+    return total
 
 
 def external(tree: Tree, q: Any, wrenches: Any) -> Array:

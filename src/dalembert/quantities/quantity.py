@@ -21,7 +21,7 @@ from dalembert.model.reduce import reduced
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.spatial import Array, sign
-from dalembert.trace.count import OperationCount
+from dalembert.trace.count import OperationCount, tally
 from dalembert.trace.count import operation_count as count
 from dalembert.trace.program import Program, trace
 from dalembert.trace.source import NumpyKernel
@@ -107,6 +107,12 @@ def program(
     >>> da.robot("two_link").program("inverse_dynamics")
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
+    body, shapes = _body(model, quantity, method, optional)
+    return trace(body, shapes, outputs=tuple(quantity_named(quantity).outputs), folding=folding, sharing=sharing)
+
+
+def _body(model: Model, quantity: str, method: str | None, optional: Sequence[str]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """A quantity of this robot as a function of arrays, and the shapes of those."""
     described = quantity_named(quantity)
     shapes = _shapes(model, described, optional)
     function = formulation(quantity, method or described.method, tuple(optional))
@@ -122,7 +128,7 @@ def program(
             result = result + term
         return result
 
-    return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
+    return body, shapes
 
 
 def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
@@ -150,7 +156,7 @@ def operation_count(model: Model, quantity: str, method: str | None = None, *, c
     17 mul, 14 add, 2 sincos
     """
     bare = without_armature(without_friction(model))
-    return count(program(bare, quantity, method, folding=customized, sharing=customized))
+    return count(program(bare, quantity, method)) if customized else tally(*_body(bare, quantity, method, ()))
 
 
 def compile(

@@ -2,6 +2,7 @@
 
 from dalembert.trace.count import OperationCount as OperationCount
 from dalembert.trace.count import operation_count as operation_count
+from dalembert.trace.count import tally as tally
 from dalembert.trace.differentiate import differentiate as differentiate
 from dalembert.trace.exact import Angle as Angle
 from dalembert.trace.exact import Residue as Residue

@@ -1,7 +1,11 @@
 """Exact operation counts of programs."""
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dalembert.trace.program import Program
 
@@ -36,3 +40,62 @@ def operation_count(program: Program) -> OperationCount:
     angles = {node[1] for node in program.nodes if node[0] in ("sin", "cos")}
     sincos = len(angles)
     return OperationCount(ops["mul"], ops["add"] + ops["sub"], ops["div"], ops["sqrt"], sincos)
+
+
+class Tally:
+    """A scalar that only counts: no value, no graph, so that large counts cost nothing but time."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def _count(self, op: str, other: Any) -> Any:
+        if not isinstance(other, Tally | Number):
+            return NotImplemented  # arrays: numpy loops over them itself
+        self.counts[op] += 1
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        return self._count("add", other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._count("mul", other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._count("div", other)
+
+    __radd__ = __sub__ = __rsub__ = __add__
+    __rmul__, __rtruediv__ = __mul__, __truediv__
+
+    def __neg__(self) -> "Tally":
+        return self
+
+    def cos(self) -> "Tally":
+        """Counted as the pair of cosine and sine."""
+        return self._count("sincos", self)
+
+    def sin(self) -> "Tally":
+        """Counted with the cosine."""
+        return self
+
+    def sqrt(self) -> "Tally":
+        """Counted."""
+        return self._count("sqrt", self)
+
+    def sign(self) -> "Tally":
+        """Free, like negation."""
+        return self
+
+    conjugate = sign
+
+
+def tally(function: Callable[..., Any], inputs: Mapping[str, Sequence[int]]) -> OperationCount:
+    """Every operation that a function carries out on its inputs, nothing folded and nothing shared.
+
+    >>> print(tally(lambda x: 0 * x[0] + x[1] * x[1] + x[1] * x[1], {"x": (2,)}))
+    3 mul, 2 add
+    """
+    scalar = Tally()
+    function(*(np.full(tuple(shape), scalar, dtype=object) for shape in inputs.values()))
+    return OperationCount(**{name: scalar.counts[name] for name in OperationCount._fields})
