@@ -215,3 +215,12 @@ def test_general_two_joint_arm_of_park_bobrow_and_ploen(joints):
     C = np.array([[a * QD[1], a * QD[0] + b * QD[1]], [-a * QD[0], 0.0]])
     close(C @ QD, terms.h, 1e-12, scale=float(np.abs(terms.D).max()))
     close(C, terms.H @ QD, 1e-12, scale=float(np.abs(terms.D).max()))
+
+
+def test_particle_in_a_translating_frame():
+    """Problem 3.2: fixed at (-1, 1, 2) in a frame that moves with (3t, 2t, 4), its acceleration is (3, 2, 0)."""
+    bob = da.Inertia.from_com(1.0, (-1, 1, 2))
+    frame = da.Robot("frame", (da.Link("a", "base", da.Joint("j"), inertia=bob),), gravity=(0, 0, 0))
+    t = 0.7
+    motion = {"base_twist": [0, 0, 0, 3 * t, 2 * t, 4], "base_acceleration": [0, 0, 0, 3, 2, 0]}
+    close(frame.newton_euler_pass([0.0], [0.0], [0.0], **motion).a_bar, [[3, 2, 0]], 1e-15)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
-from dalembert.quantities import dynamics, quantity, terms
+from dalembert.quantities import dynamics, parameters, quantity, symbolic, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,3 +51,7 @@ class Robot(Model):
     newton_euler_pass = terms.newton_euler_pass
     stacked_operators = terms.stacked_operators
     probe = terms.probe
+
+    # parameters
+    base_parameters = parameters.base_parameters
+    symbolic = symbolic.symbolic

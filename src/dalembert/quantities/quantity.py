@@ -82,6 +82,11 @@ def _shape(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
 
 
+def shapes_of(model: Model, quantity: str) -> dict[str, tuple[int, ...]]:
+    """The inputs of a quantity and their shapes for this robot, optional ones left out."""
+    return _shapes(model, quantity_named(quantity), ())
+
+
 def _shapes(model: Model, quantity: Quantity, optional: Sequence[str]) -> dict[str, tuple[int, ...]]:
     for name in optional:
         if name not in quantity.optional:
