@@ -90,8 +90,9 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
         if "com" in chosen:
             take("com", t.com, "c", i)
         if "inertia" in chosen:
-            for r, c in ((r, c) for r in range(3) for c in range(r, 3) if t.inertia[i, r, c]):
-                found.append((f"I{_AXES[r]}{_AXES[c]}{i + 1}", "inertia", (i, r, c), float(t.inertia[i, r, c])))
+            for r, c in zip(*np.triu_indices(3), strict=True):
+                if t.inertia[i, r, c]:
+                    found.append((f"I{_AXES[r]}{_AXES[c]}{i + 1}", "inertia", (i, int(r), int(c)), float(t.inertia[i, r, c])))
         if "length" in chosen:
             take("before", t.before.translation, "b", i)
             take("after", t.after.translation, "a", i)
