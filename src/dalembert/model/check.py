@@ -15,12 +15,12 @@ ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a 
 HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, somebody may have mixed up units
 
 CONVENTIONS = """\
-equation   M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
-units      SI and radians; link side of the gearing
-gravity    the physical field in the world; g(q) is the torque that holds the arm still
-six-vectors angular part first (omega, v), (moment, force)
-inertia    about the centre of mass, in link axes, true tensor entries
-link frame in its parent's: before . motion along z . after"""
+equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
+units        SI and radians; link side of the gearing
+gravity      the physical field in the world; g(q) is the torque that holds the arm still
+six-vectors  angular part first: (omega, v), (moment, force)
+inertia      about the centre of mass, in link axes, true tensor entries
+link frame   in its parent's: before . motion along z . after"""
 
 
 TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit")
