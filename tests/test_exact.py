@@ -62,8 +62,9 @@ def test_certificates(method):
     proof = prove_equal("RPH", method, parents=(-1, 0, 0))
     assert proof
     assert proof.points == 1
-    assert 0 < proof.degree < 1000
+    assert 0 < proof.degree < 10_000
     assert proof.log2_probability < -500
+    assert prove_equal("RPH", method, parents=(-1, 0, 0)) == proof
     assert f"{method} and newton_euler are equal on RPH with parents (-1, 0, 0)" in str(proof)
 
 
@@ -90,7 +91,15 @@ def test_a_wrong_sign_is_caught(wrong):
     assert compare("RP", [right, right], ("right", "right"))
 
 
+def test_degrees_grow_with_the_number_of_denominators():
+    star = [prove_equal("R" * (k + 1), "lie_group", parents=(-1,) + (0,) * k).degree for k in (1, 3, 6)]
+    assert star == sorted(set(star))
+
+
 def test_mistakes():
+    for structure, points in (("RR", 0), ("RR", -1), ("", 1), (3, 1), (["R"], 1)):
+        with pytest.raises(da.Error, match="at least one point"):
+            prove_equal(structure, "lie_group", points=points)
     with pytest.raises(da.Error, match="joint letter"):
         prove_equal("RX", "lie_group")
     with pytest.raises(da.Error, match="unknown method"):

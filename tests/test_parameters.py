@@ -63,3 +63,21 @@ def test_names():
     assert "6 base parameters of 20" in repr(base)
     assert "m[link2]" in str(base)
     assert da.Robot("stone", ()).base_parameters().rank == 0
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e3])
+def test_small_and_large_robots(size):
+    rows = [
+        da.DHRow(
+            alpha=a,
+            a=0.3 * size,
+            d=0.2 * size,
+            inertia=da.Inertia.from_com(1, (0.1 * size, 0.2 * size, 0.05 * size), size * size * 0.01),
+        )
+        for a in (0.5, 0.7, 1.1, 0.3)
+    ]
+    robot = da.Robot.from_dh(rows, convention="standard")
+    q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 5, 4))
+    base = robot.base_parameters()
+    leading = [base.all_names.index(name) for name in base.names]
+    close(regressor_at(robot.tree, q, qd, qdd)[..., leading] @ base.values, directly(robot, "newton_euler", q, qd, qdd), 1e-10)

@@ -111,3 +111,32 @@ def test_with_wrenches_or_a_moving_base_nothing_is_reduced():
     expected = directly(robot, "newton_euler", q, qd, qdd, **options)
     for method in MOVING:
         close(robot.inverse_dynamics(q, qd, qdd, **options, method=method, backend="numpy"), expected, 1e-12)
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_slender_links_keep_their_digits(ratio):
+    """A rod that turns about its own axis: its torque is tiny, and exact."""
+    inertia = da.Inertia.from_com(1.0, (0, 0, 0.5), np.array([1 / 12, 1 / 12, ratio / 12]))
+    rod = da.Robot("rod", (da.Link("a", "base", da.Joint("j"), inertia=inertia),))
+    for tree in (rod.tree, reduced(rod.tree)):
+        assert forces(tree, "newton_euler", np.array([0.3]), np.array([1.0]), np.array([1.0]))[0] == pytest.approx(
+            ratio / 12, rel=1e-14
+        )
+    assert rod.inverse_dynamics([0.3], [1.0], [1.0])[0] == pytest.approx(ratio / 12, rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_each_joint_keeps_its_own_digits(seed):
+    """Masses from milligrams to tonnes in one robot: errors relative to every joint's own force."""
+    rng = np.random.default_rng(seed)
+    joints = "".join(rng.choice(list("RRP"), 5))
+    robot = da.random_robot(seed, joints)
+    links = [
+        da.Link(x.name, x.parent, x.joint, x.before, x.after, da.Inertia(x.inertia.mass * s, x.inertia.com, x.inertia.tensor * s))
+        for x, s in zip(robot.links, 10.0 ** rng.uniform(-6, 3, 5), strict=True)
+    ]
+    scaled = da.Robot("scaled", tuple(links), gravity=robot.gravity)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 20, 5))
+    expected = directly(scaled, "newton_euler", q, qd, qdd)
+    error = np.abs(forces(reduced(scaled.tree), "newton_euler", q, qd, qdd) - expected)
+    assert (error.max(axis=0) / np.abs(expected).max(axis=0)).max() < 1e-11

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.formulations import formulation, methods
 from dalembert.model.links import LETTERS
 from dalembert.model.tree import Tree
@@ -20,6 +20,7 @@ from dalembert.model.values import parent_indices
 from dalembert.spatial import Transform
 from dalembert.trace.exact import PRIME, Angle, Residue
 from dalembert.trace.program import Program, trace
+from dalembert.trace.replay import replay
 
 # everything a tree and a state are made of; "n" is the number of joints
 INGREDIENTS: dict[str, tuple[Any, ...]] = {
@@ -50,6 +51,7 @@ class Certificate(NamedTuple):
     methods: tuple[str, str]
     equal: bool
     points: int
+    seed: int  # of the points
     degree: int  # bound on the degree of the difference
     modulus: int
     log2_probability: float  # of agreeing by accident, at most
@@ -98,20 +100,25 @@ def compare(
     seed: int = 0,
 ) -> Certificate:
     """As `prove_equal`, for two functions of a tree and a state."""
+    if not isinstance(structure, str) or not structure or not isinstance(points, int) or points < 1:
+        raise Error(
+            f"a proof needs joint letters such as 'RPR' and at least one point, got {brief(structure)}, points={brief(points)}"
+        )
     for letter in structure:
         if letter not in LETTERS:
             raise unknown(f"joint letter in {structure!r}:", letter, LETTERS)
     above = parent_indices(parents, len(structure))
     shapes = {k: _shape(s, len(structure)) for k, s in INGREDIENTS.items() if moving or k not in MOVING_BASE}
     bodies = [on_tree(function, structure, above) for function in functions]
-    degree = max(degree_bound(trace(body, shapes)) for body in bodies)
+    programs = [trace(body, shapes) for body in bodies]
+    degree = max(degree_bound(program, len(structure)) for program in programs)
     equal = True
     for k in range(points):
-        values = [v for name, v in random_point(structure, f"{seed} {k}").items() if name in shapes]
-        first, second = (list(body(*values)) for body in bodies)
+        values = {name: v for name, v in random_point(structure, f"{seed} {k}").items() if name in shapes}
+        first, second = (list(replay(program, values)) for program in programs)
         equal = equal and first == second
     log2 = points * (np.log2(max(degree, 1)) - np.log2(float(PRIME >> 500)) - 500)
-    return Certificate(structure, above, names, equal, points, degree, PRIME, float(log2))
+    return Certificate(structure, above, names, equal, points, seed, degree, PRIME, float(log2))
 
 
 def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:
@@ -172,11 +179,11 @@ def _rotation(rng: random.Random) -> Any:
     return np.array([[entry * s for entry in row] for row in rows], dtype=object)
 
 
-def degree_bound(program: Program) -> int:
+def degree_bound(program: Program, n: int) -> int:
     """A bound on the degree of the outputs in the free parameters, denominators cleared.
 
-    Every input, cosine and sine is a polynomial of degree at most 2 over a common denominator of degree at most 2, so a program of
-    degree d in them has degree at most 2 d. Quotients by constants change nothing; formulations of inverse dynamics have no others.
+    A program of degree d in its inputs, cosines and sines has at most degree d in each. Of these, 2 n rotations and n circles are
+    quadratic polynomials over a quadratic denominator of their own; clearing all of them makes at most d + 3 n times 2 d.
     """
     degree: list[int] = []
     for op, *rest in program.nodes:
@@ -186,6 +193,8 @@ def degree_bound(program: Program) -> int:
             degree.append(1)
         elif op in ("add", "sub"):
             degree.append(max(degree[rest[0]], degree[rest[1]]))
+        elif op == "div" and degree[rest[1]]:
+            raise Error("the degree of a program with quotients is not bounded here")
         else:
             degree.append(sum(degree[i] for i in rest))
-    return 2 * max((degree[i] for i in program.results), default=0)
+    return (1 + 6 * n) * max((degree[i] for i in program.results), default=0)

@@ -106,10 +106,21 @@ def second_moments(inertia: Any) -> Array:
 def spin(inertia: Any, w: Any, wd: Any) -> Array:
     """The moment that turns a body about its centre of mass: I wd + w x I w.
 
-    It is the integral of r x (U r) dm with U = [wd] + [w][w], so the antisymmetric part of U K with the second moments K.
+    Written with the entries of [wd] + [w][w], which serve its points too. `flat` vanishes for a body without extent along z.
     """
-    UK = tumbling(w, wd) @ second_moments(inertia)
-    return stack([UK[..., 2, 1] - UK[..., 1, 2], UK[..., 0, 2] - UK[..., 2, 0], UK[..., 1, 0] - UK[..., 0, 1]])
+    x, y, z = w[..., 0], w[..., 1], w[..., 2]
+    a, b, c = wd[..., 0], wd[..., 1], wd[..., 2]
+    xy, xz, yz, xx, yy, zz = x * y, x * z, y * z, x * x, y * y, z * z
+    Ixx, Ixy, Ixz = (inertia[..., 0, k] for k in range(3))
+    Iyy, Iyz, Izz = inertia[..., 1, 1], inertia[..., 1, 2], inertia[..., 2, 2]
+    flat = Izz - (Ixx + Iyy)
+    return stack(
+        [
+            Ixx * (yz + a) + flat * yz + Ixz * (xy + c) - Ixy * (xz - b) + Iyz * (yy - zz),
+            -Iyy * (xz - b) - flat * xz + Ixy * (yz + a) - Iyz * (xy - c) + Ixz * (zz - xx),
+            Izz * c + (Iyy - Ixx) * xy + Iyz * (xz + b) - Ixz * (yz - a) + Ixy * (xx - yy),
+        ]
+    )
 
 
 def skew(a: Any) -> Array:

@@ -4,6 +4,8 @@ The recursion of table 3.3 with every vector in base axes, so inertias must be t
 from the parent's origin to the link's, s_bar from the link's origin to its centre of mass; f and n act at the parent's origin,
 where the book takes moments. The wrench on the hand is a wrench on the last link.
 
+The table's viscous damping is added outside, as all friction is.
+
 Corrected: E-F4 (v0-dot is minus gravity).
 """
 

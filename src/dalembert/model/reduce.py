@@ -14,9 +14,9 @@ import numpy as np
 
 from dalembert.model.pose import Pose, rotation_z
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, Transform, compose, inverse, second_moments
+from dalembert.spatial import Array, Transform, compose, inverse
 
-NOTHING = 1e-13  # of the larger entries: rounding
+NOTHING = 1e-14  # of the larger entries: rounding
 
 
 def reduced(tree: Tree) -> Tree:
@@ -52,7 +52,7 @@ def reframed(tree: Tree) -> Tree:
         before=Transform(np.array([b.rotation for b in before]), np.array([b.translation for b in before])),
         after=Transform(np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3))),
         com=np.array([_without_rounding(c, np.abs(c).max()) for c in com]),
-        inertia=np.array([_without_rounding(I, np.abs(I).max()) for I in inertia]),
+        inertia=np.array([_without_rounding(I, np.abs(I).max(), keep_diagonal=True) for I in inertia]),
         offset=offset,
     )
 
@@ -88,8 +88,9 @@ def _about_z(R: Array) -> float:
     return float(np.arctan2(-R[0, 1], R[0, 0]))
 
 
-def _without_rounding(x: Array, size: float) -> Array:
-    return np.where(np.abs(x) <= NOTHING * size, 0.0, x)
+def _without_rounding(x: Array, size: float, keep_diagonal: bool = False) -> Array:
+    small = np.abs(x) <= NOTHING * size
+    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, 0.0, x)
 
 
 def _clean(T: Transform) -> Transform:
@@ -105,50 +106,57 @@ def _clean(T: Transform) -> Transform:
 def regrouped(tree: Tree) -> Tree:
     """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes."""
     n = len(tree.parents)
-    mass = np.array(tree.mass)
-    first = tree.mass[:, None] * tree.com
-    second = second_moments(tree.inertia) + tree.mass[:, None, None] * tree.com[:, :, None] * tree.com[:, None, :]
+    mass, first = np.array(tree.mass), tree.mass[:, None] * tree.com
+    about = np.array([I + _shift(m, c) for m, c, I in zip(tree.mass, tree.com, tree.inertia, strict=True)])  # the origin
     com, tensor = np.zeros((n, 3)), np.zeros((n, 3, 3))
     for i in reversed(range(n)):
         before, _, rho, sigma = tree.joint(i)
-        m, h, K = mass[i], first[i].copy(), second[i].copy()
-        give_m, give_h, give_K = 0.0, np.zeros(3), np.zeros((3, 3))
-        if (rho, sigma) == (1.0, 0.0):
-            size = max(float(np.abs(h).max()), abs(m) * NOTHING)
-            on_axis = float(np.abs(h[:2]).max()) <= NOTHING * size
-            keep = 0.0 if on_axis else _useful_mass(m, h, K)
-            give_m, give_h[2], give_K[2, 2] = m - keep, h[2], K[2, 2]
-            m, K[2, 2] = keep, 0.0
-            h = np.zeros(3) if on_axis else np.array([h[0], h[1], 0.0])
-        elif h.any() and abs(m) < 1e-3 * _mass_behind(h, K):
+        m, h, J = mass[i], first[i].copy(), about[i].copy()
+        give_m, give_h, give_J = 0.0, np.zeros(3), np.zeros((3, 3))
+        turning = (rho, sigma) == (1.0, 0.0)
+        if turning:
+            on_axis = float(np.abs(h[:2]).max()) <= NOTHING * max(float(np.abs(h).max()), abs(m) * NOTHING)
+            keep = 0.0 if on_axis else _useful_mass(m, h, J)
+            line = (J[0, 0] + J[1, 1] - J[2, 2]) / 2  # the second moment along z, which is felt about x and y only
+            give_m, give_h[2], give_J = m - keep, h[2], np.diag([line, line, 0.0])
+            J[0, 0], J[1, 1] = (J[0, 0] - J[1, 1] + J[2, 2]) / 2, (J[1, 1] - J[0, 0] + J[2, 2]) / 2
+            m, h = keep, np.zeros(3) if on_axis else np.array([h[0], h[1], 0.0])
+        elif h.any() and abs(m) < 1e-3 * _mass_behind(h, J):
             return tree  # children left a first moment without mass on a link whose mass is not free
         c = h / m if m else np.zeros(3)
-        K = K - m * np.outer(c, c)  # about the centre of mass
-        K = _without_rounding(K, max(np.abs(K).max(), float(np.abs(m * np.outer(c, c)).max())))
+        I = J - _shift(m, c)
+        I = _without_rounding(I, max(np.abs(I).max(), np.abs(J).max()), keep_diagonal=True)
+        if turning:
+            I[2, 2] = I[0, 0] + I[1, 1]  # no extent along z, to the last digit
         if rho == 0.0:
-            give_K, K = K, np.zeros((3, 3))
-        mass[i], com[i], tensor[i] = m, c, np.trace(K) * np.eye(3) - K
+            give_J, I = I, np.zeros((3, 3))
+        mass[i], com[i], tensor[i] = m, c, I
         parent = tree.parents[i]
         if parent >= 0:
             R, t = before
-            h, t = R @ give_h, np.asarray(t)
+            h = R @ give_h
             mass[parent] += give_m
             first[parent] += h + give_m * t
-            second[parent] += R @ give_K @ R.T + np.outer(h, t) + np.outer(t, h) + give_m * np.outer(t, t)
+            about[parent] += R @ give_J @ R.T + _shift(give_m, t) + 2 * (h @ t) * np.eye(3) - np.outer(h, t) - np.outer(t, h)
     return tree._replace(mass=mass, com=com, inertia=tensor)
 
 
-def _mass_behind(h: Array, K: Array) -> float:
-    """The least mass that a body with these first and second moments can have, |h|^2 / tr K: a scale where none is given."""
-    spread = float(np.abs(np.diagonal(K)).sum())
+def _shift(m: float, c: Array) -> Array:
+    """The inertia of a point mass at c about the origin."""
+    return m * ((c @ c) * np.eye(3) - np.outer(c, c))
+
+
+def _mass_behind(h: Array, J: Array) -> float:
+    """About the least mass that a body with this first moment and inertia can have: a scale where none is given."""
+    spread = float(np.abs(np.diagonal(J)).sum()) / 2
     return float(h @ h) / spread if spread else 1.0
 
 
-def _useful_mass(m: float, h: Array, K: Array) -> float:
+def _useful_mass(m: float, h: Array, J: Array) -> float:
     """A mass for a turning link, which is free: one with which the product of inertia xy about the centre of mass vanishes.
 
     If that is out of proportion, which would cost digits, its own mass, or a proportionate one.
     """
-    scale = max(abs(m), _mass_behind(h, K))
-    wanted = h[0] * h[1] / K[0, 1] if K[0, 1] else 0.0
+    scale = max(abs(m), _mass_behind(h, J))
+    wanted = -h[0] * h[1] / J[0, 1] if J[0, 1] else 0.0
     return next((float(x) for x in (wanted, m) if 0.1 * scale < abs(x) < 10 * scale), scale)

@@ -69,8 +69,8 @@ def base_parameters(robot: Model) -> BaseParameters:
     matrix = np.zeros((len(chosen), 10 * n))
     matrix[range(len(chosen)), chosen] = 1.0
     if chosen and others:
-        combined = np.linalg.lstsq(W[:, chosen], W[:, others], rcond=None)[0]
-        matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0)
+        combined = np.linalg.lstsq(scaled[:, chosen], scaled[:, others], rcond=None)[0]  # scaled: the columns have different units
+        matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0) * size[others] / size[chosen][:, None]
     names = tuple(f"{name}[{link}]" for link in robot.link_names for name in PARAMETERS)
     own = np.concatenate([link.inertia.parameters for link in robot.links]) if n else np.zeros(0)
     return BaseParameters(tuple(names[k] for k in chosen), names, matrix, matrix @ own)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import unknown
+from dalembert.errors import Error, unknown
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
@@ -23,7 +23,8 @@ class Symbolic:
     """A robot whose numbers are named parameters: the same formulations, programs with one more input.
 
     `names` and `values` list the parameters: m1, m2, ... masses; cx1, ... centres of mass; Ixx1, Ixy1, ... inertias about them;
-    bx1, ... and ax1, ... the offsets before and after joint 1; gx, gy, gz gravity in the base frame. Zeros of the robot stay zeros.
+    bx1, ... and ax1, ... the offsets before and after joint 1; gx, gy, gz gravity in the base frame. Zeros of the robot
+    stay zeros, and rotations and pitches stay numbers.
     """
 
     model: Model
@@ -34,6 +35,8 @@ class Symbolic:
     def tree(self, parameters: Any) -> Tree:
         """The Tree with these scalars in the place of its numbers: floats, expressions, symbols, whatever."""
         t = self.model.tree
+        if len(parameters) != len(self.names):
+            raise Error(f"{self!r} has {len(self.names)} parameters, got {len(parameters)}")
         fields = {
             "mass": t.mass, "com": t.com, "inertia": t.inertia, "gravity": t.gravity,
             "before": t.before.translation, "after": t.after.translation,

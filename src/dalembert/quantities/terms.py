@@ -54,7 +54,8 @@ def newton_euler_pass(
 ) -> Pass:
     """omega, omega_dot, v_dot, a_bar, F, N, f, n of every link, each (..., n, 3) in link axes: Fu, Gonzalez and Lee, table 3.3.
 
-    v_dot and a_bar contain minus gravity; f and n are what the link before exerts, n about its origin.
+    v_dot and a_bar contain minus gravity; F and N are the net force and moment of a link, wrenches left out; f and n are what the
+    link before exerts on it, n about the origin of the link before.
 
     >>> import dalembert as da
     >>> da.robot("two_link").newton_euler_pass([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).v_dot[0].tolist()
@@ -65,8 +66,10 @@ def newton_euler_pass(
     return evaluate(robot, "newton_euler_pass", "newton_euler", given, backend, None)
 
 
-def stacked_operators(robot: Model, q: Any, *, backend: str = "auto") -> Operators:
+def stacked_operators(robot: Model, q: Any, *, backend: str = "numpy") -> Operators:
     """The matrices A (6n x n), G, Gamma and L (6n x 6n) of Park and Lynch, (9.64), (9.65), (9.68), (9.76): M = A^T L^T G L A.
+
+    Thousands of entries, most of them 0, are not worth compiling: the default backend is NumPy.
 
     >>> import dalembert as da
     >>> A, G, Gamma, L = da.robot("two_link").stacked_operators([0.0, 0.0])
@@ -90,6 +93,7 @@ def probe(robot: Model, q: Any, qd: Any, *, method: str = "newton_euler") -> Lag
     bare = without_armature(without_friction(robot))
     floating = with_gravity(bare, (0.0, 0.0, 0.0))
     q, qd = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("q", q), ("qd", qd)))
+    q, qd = np.broadcast_arrays(q, qd)
     unit, zero = np.eye(robot.n), np.zeros(robot.n)
     at = q[..., None, :]
 

@@ -36,6 +36,7 @@ PRINTED = (
     Printed("FGL table 3.5", "lagrange_euler", _p(0, "160/3", "739/3", "512/3", "128/3"), _p(0, "245/6", "559/3", "781/6", "98/3")),
     Printed("FGL table 3.4", "newton_euler", _p(-24, 117), _p(-21, 103)),
     Printed("FGL table 3.5", "newton_euler", _p(0, 132), _p(-4, 111)),
+    Printed("Khalil and Kleinfinger, customized", "newton_euler", _p(-127, 92), _p(-117, 81)),
     Printed("FGL table 3.5", "generalized_dalembert", _p(69, "268/3", "105/2", "13/6"), _p(45, "146/3", 44, "4/3")),
     Printed("Featherstone, in Park et al.", "lie_group", _p(-68, 130), _p(-56, 101)),
     Printed("Kozlowski, general", "spatial_operator", _p(-161, 142), _p(-135, 109)),
@@ -138,7 +139,8 @@ def _of_robot(robot: Robot) -> Text:
     for method in methods("inverse_dynamics"):
         own, general = (robot.operation_count("inverse_dynamics", method, customized=c) for c in (True, False))
         ours = [method, *map(str, (own.mul, own.add, general.mul, general.add))]
-        printed = [p for p in PRINTED if p.method == method]
+        comparable = robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
+        printed = [p for p in PRINTED if p.method == method and comparable]  # serial arms of turning joints
         for k, p in enumerate(printed or [None]):
             theirs = ["", "", ""] if p is None else [*(str(value(x, robot.n)) for x in (p.mul, p.add)), p.label]
             rows.append([*(ours if k == 0 else [""] * 5), *theirs])
@@ -146,10 +148,12 @@ def _of_robot(robot: Robot) -> Text:
 
 
 def _in_general() -> Text:
-    rows = [["inverse dynamics by", "order", "general multiplications", "general additions", "printed"]]
+    rows = [["inverse dynamics by", "order", "general multiplications", "general additions", "customized, n = 6", "printed"]]
     for method in methods("inverse_dynamics"):
         ours = growth(method)
         printed = [f"{p.label}: {shown(p.mul)} / {shown(p.add)}" for p in PRINTED if p.method == method]
         for k, text in enumerate(printed or [""]):
-            rows.append([method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), text] if k == 0 else ["", "", "", "", text])
+            own = general_chain(6).operation_count("inverse_dynamics", method)
+            first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), f"{own.mul} / {own.add}"]
+            rows.append([*(first if k == 0 else [""] * 5), text])
     return Text("general serial arm of n revolute joints on a standing base\n" + table(rows))
