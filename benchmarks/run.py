@@ -124,6 +124,7 @@ def start_up():
 
 
 if __name__ == "__main__":
+    os.sync()  # what installing left to write would take the second core
     inverse_dynamics()
     start_up()
     Path("bench.json").write_text(

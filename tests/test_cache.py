@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, run
 
 import dalembert as da
 from dalembert.native import cache, machine
@@ -59,6 +59,20 @@ def test_second_time_needs_no_compiler_and_no_tracing(folder, compiled, monkeypa
     assert da.cache.info()["entries"] == 1
     assert da.cache.clear() == 1
     assert da.cache.info()["entries"] == 0
+
+
+def test_another_process_needs_no_compiler_either(folder):
+    """The key is the same in every process."""
+    code = """
+from dalembert.native import machine
+real, made = machine.object_code, []
+machine.object_code = lambda text: (made.append(1), real(text))[1]
+import dalembert as da, numpy as np
+da.robot("ur5").inverse_dynamics(*np.zeros((3, 6)))
+da.compile_program(da.robot("rp").program("inverse_dynamics"))
+print(len(made))
+"""
+    assert [run(code)[0].strip() for _ in range(3)] == ["2", "0", "0"]
 
 
 DAMAGES = {

@@ -240,8 +240,9 @@ def _content(model: Model) -> str:
     """A hash of all that programs depend on: names and limits do not matter."""
     found = hashlib.sha256()
     tree = model.tree
-    for part in (*tree.before, *tree.after, *tree[3:], *joint_parameters(model)):
-        found.update(np.ascontiguousarray(part).tobytes())
+    numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
+    for part in numbers:
+        found.update(np.ascontiguousarray(part, dtype=float).tobytes())
     return f"{tree.parents} {found.hexdigest()}"
 
 
