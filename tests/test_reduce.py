@@ -140,3 +140,16 @@ def test_each_joint_keeps_its_own_digits(seed):
     expected = directly(scaled, "newton_euler", q, qd, qdd)
     error = np.abs(forces(reduced(scaled.tree), "newton_euler", q, qd, qdd) - expected)
     assert (error.max(axis=0) / np.abs(expected).max(axis=0)).max() < 1e-11
+
+
+def test_absurd_figures_are_left_as_they_are():
+    """Lengths whose squares overflow: no warning, no error, and the numbers that the robot as it is gives."""
+    far = da.Pose.of((1e200, 0, 0), (0.3, 0.2, 0.1))
+    links = (
+        da.Link("a", "base", da.Joint("ja"), far, inertia=da.Inertia.from_com(1.0, (0, 0, 0), 0.1)),
+        da.Link("b", "a", da.Joint("jb"), far, inertia=da.Inertia.from_com(1.0, (0, 0, 0), 0.1)),
+    )
+    robot = da.Robot("far", links)
+    assert reduced(robot.tree) is robot.tree
+    zero = np.zeros(2)
+    close(robot.inverse_dynamics(zero, zero, zero, backend="numpy"), directly(robot, "newton_euler", zero, zero, zero), 1e-12)

@@ -24,6 +24,7 @@ def inverse_dynamics(
     w0, v0 = split(zeros(6) if base_twist is None else base_twist)
     wd0, vd0 = split(zeros(6) if base_acceleration is None else base_acceleration)
     base = w0, wd0, vd0 + cross(w0, v0) - tree.gravity
+    p_star: list[Any] = []
     axes: list[Any] = []
     joint_at: list[Any] = []  # a point on the joint axis, moving with the link, from the parent's origin
     motion: list[tuple[Any, Any, Any]] = []
@@ -33,16 +34,16 @@ def inverse_dynamics(
         _, after, rho, sigma = tree.joint(i)
         R, p = poses[i]
         behind = rotate(R, rotate_back(after.rotation, after.translation))  # from the joint to the link's origin
-        p_star = p if parent < 0 else p - poses[parent].translation
+        p_star.append(p if parent < 0 else p - poses[parent].translation)
         z = rotate(R, rotate_back(after.rotation, along_z(1)))
         w, wd, vd = base if parent < 0 else motion[parent]
         z_qd, z_qdd = z * qd[..., i, None], z * qdd[..., i, None]
-        vd = vd + swing(w, wd, p_star - behind) + sigma * (z_qdd + 2 * cross(w, z_qd))
+        vd = vd + swing(w, wd, p_star[i] - behind) + sigma * (z_qdd + 2 * cross(w, z_qd))
         w, wd = w + rho * z_qd, wd + rho * (z_qdd + cross(w, z_qd))
         vd = vd + swing(w, wd, behind)
         motion.append((w, wd, vd))
         axes.append(z)
-        joint_at.append(p_star - behind)
+        joint_at.append(p_star[i] - behind)
         s_bar = rotate(R, tree.com[i])
         Iw, Iwd = (rotate(R, rotate(tree.inertia[i], rotate_back(R, x))) for x in (w, wd))
         force = tree.mass[i] * (vd + swing(w, wd, s_bar))
@@ -51,7 +52,7 @@ def inverse_dynamics(
             m_ext, f_ext = (rotate(R, x) for x in split(wrenches[..., i, :]))
             force, moment = force - f_ext, moment - m_ext
         F.append(force)
-        N.append(moment + cross(p_star, force))  # about the parent's origin
+        N.append(moment + cross(p_star[i], force))  # about the parent's origin
     tau: list[Any] = [None] * n
     for i in reversed(range(n)):
         f, m = F[i], N[i]  # what the parent exerts, at its own origin
@@ -59,6 +60,5 @@ def inverse_dynamics(
         tau[i] = rho * dot(axes[i], m - cross(joint_at[i], f)) + sigma * dot(axes[i], f)
         parent = tree.parents[i]
         if parent >= 0:
-            above = poses[parent].translation - (zeros(3) if tree.parents[parent] < 0 else poses[tree.parents[parent]].translation)
-            F[parent], N[parent] = F[parent] + f, N[parent] + m + cross(above, f)
+            F[parent], N[parent] = F[parent] + f, N[parent] + m + cross(p_star[parent], f)
     return stack(tau)

@@ -12,7 +12,7 @@ result need not be physical.
 
 import numpy as np
 
-from dalembert.model.pose import Pose, rotation_z
+from dalembert.model.pose import rotation_z
 from dalembert.model.tree import Tree
 from dalembert.spatial import Array, Transform, compose, inverse
 
@@ -21,7 +21,10 @@ NOTHING = 1e-14  # of the larger entries: rounding
 
 def reduced(tree: Tree) -> Tree:
     """A tree with the same joint forces on a standing base; only for trees of floats."""
-    return regrouped(reframed(tree))
+    with np.errstate(all="ignore"):
+        made = regrouped(reframed(tree))
+    numbers = (*made.before, made.mass, made.com, made.inertia)
+    return made if all(np.isfinite(x).all() for x in numbers) else tree  # absurd figures overflow: leave them as they are
 
 
 # --- frames -------------------------------------------------------------------------------------------------------------
@@ -96,8 +99,7 @@ def _without_rounding(x: Array, size: float, keep_diagonal: bool = False) -> Arr
 def _clean(T: Transform) -> Transform:
     """Entries that are rounding made exact."""
     R = np.where(np.abs(T.rotation - np.rint(T.rotation)) <= NOTHING, np.rint(T.rotation), T.rotation)
-    pose = Pose(R, _without_rounding(T.translation, np.abs(T.translation).max()))
-    return pose.transform
+    return Transform(R, _without_rounding(T.translation, np.abs(T.translation).max()))
 
 
 # --- inertias -----------------------------------------------------------------------------------------------------------

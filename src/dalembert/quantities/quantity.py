@@ -190,7 +190,7 @@ def compile(
         formulation(quantity, method, included)
         kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
         if isinstance(kept, Kernel) and not included and backend == "auto":
-            kernels[method] = short_way(kept)
+            kernels[method] = short_way(kept)  # found by the method's bare name: what a call without options looks up
     return kept
 
 
