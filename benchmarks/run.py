@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-bench-")
@@ -89,6 +90,67 @@ def threads(arm, rng):
     report(f"two threads relative to one, batch of {40 * BATCH}", single / double, "x", 1.7, "more")
 
 
+def forward_dynamics():
+    print("forward dynamics and mass matrix, Panda arm, one thread")
+    arm, model = panda()
+    data = model.createData()
+    da.set_threads(1)
+    rng = np.random.default_rng(1)
+    q, qd, tau = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
+    against("forward dynamics", arm.forward_dynamics, lambda *x: pin.aba(model, data, *x), (q, qd, tau), 25, 1.0)
+
+    def full_crba(x):
+        return pin.crba(model, data, x)  # the upper triangle; mirroring it in Python would cost more
+
+    against("mass matrix", arm.mass_matrix, full_crba, (q,), 15, 1.5, np.triu)
+    da.set_threads(None)
+
+
+def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x):
+    """A function beside Pinocchio's: one call each in turn, and a state of a batch."""
+    one = [x[0].copy() for x in arrays]
+    out = ours(*arrays)
+    expected = np.array([part(theirs(*(x[i] for x in arrays))) for i in range(100)])
+    error = np.abs(part(out[:100]) - expected).max() / np.abs(expected).max()
+    report(f"{name}: largest relative difference from Pinocchio", error, "", 1e-11, "less")
+    pinocchio, single = best_pair(lambda: theirs(*one), lambda: ours(*one))
+    batch = best(lambda: ours(*arrays, out=out)) / len(arrays[0])
+    report(f"{name}: Pinocchio, one Python call", pinocchio * 1e9, "ns")
+    report(f"{name}: dalembert, a state in a batch of {len(arrays[0])}", batch * 1e9, "ns")
+    report(f"{name}: times faster in a batch", pinocchio / batch, "x", bar, "more")
+    if single_bar is not None:
+        report(f"{name}: dalembert, one Python call", single * 1e9, "ns")
+        report(f"{name}: one call, relative to Pinocchio's", single / pinocchio, "x", single_bar, "less")
+
+
+def long_chains():
+    print("forward dynamics of general serial arms, one thread")
+    da.set_threads(1)
+    for n in (10, 20, 50):
+        arm = da.random_robot(n, "R" * n)
+        model, rng = pinocchio_chain(arm), np.random.default_rng(n)
+        data = model.createData()
+        arrays = rng.uniform(-1, 1, (3, 2000, n))
+        start = time.perf_counter()
+        kernel = arm.compile("forward_dynamics")
+        report(f"{n} links: trace and compile {kernel.size} nodes ({kernel.backend})", time.perf_counter() - start, "s", 15, "less")
+        against(f"{n} links", arm.forward_dynamics, lambda *x, m=model, d=data: pin.aba(m, d, *x), tuple(arrays), 10, None)
+    da.set_threads(None)
+
+
+def pinocchio_chain(arm):
+    """A serial arm of revolute joints in Pinocchio, link by link."""
+    model, tree, joint = pin.Model(), arm.tree, 0
+    model.gravity.linear = tree.gravity
+    above = pin.SE3.Identity()
+    for i in range(arm.n):
+        before = pin.SE3(tree.before.rotation[i], tree.before.translation[i])
+        joint = model.addJoint(joint, pin.JointModelRZ(), above * before, arm.joint_names[i])
+        above = pin.SE3(tree.after.rotation[i], tree.after.translation[i])
+        model.appendBodyToJoint(joint, pin.Inertia(tree.mass[i], tree.com[i], tree.inertia[i]), above)
+    return model
+
+
 FIRST_CALL = """
 import sys, time, numpy as np, dalembert as da
 if sys.argv[1] == "loaded":
@@ -126,6 +188,8 @@ def start_up():
 if __name__ == "__main__":
     os.sync()  # what installing left to write would take the second core
     inverse_dynamics()
+    forward_dynamics()
+    long_chains()
     start_up()
     Path("bench.json").write_text(
         json.dumps({"pinocchio": pin.__version__, "dalembert": da.__version__, "rows": rows}, indent=1) + "\n"

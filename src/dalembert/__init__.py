@@ -13,7 +13,7 @@ from dalembert import trace as trace
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
-from dalembert.formulations import methods as methods
+from dalembert.errors import SingularWarning as SingularWarning
 from dalembert.model import files as _files
 from dalembert.model import random as _random
 from dalembert.model import zoo as _zoo
@@ -31,6 +31,7 @@ from dalembert.native import compile_program as compile_program
 from dalembert.native import get_threads as get_threads
 from dalembert.native import set_threads as set_threads
 from dalembert.proof import prove_equal as prove_equal
+from dalembert.quantities.table import methods as methods
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
 from dalembert.study.complexity import complexity as complexity

@@ -17,6 +17,10 @@ class PerformanceWarning(UserWarning):
     """Something works, but slower than it could; said once."""
 
 
+class SingularWarning(UserWarning):
+    """At some states of a batch a joint feels no inertia; the result is NaN there."""
+
+
 def brief(value: Any, most: int = 120) -> str:
     """A value for a message: short, whatever it is.
 

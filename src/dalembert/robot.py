@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
-from dalembert.quantities import dynamics, parameters, quantity, symbolic, terms
+from dalembert.quantities import diagonalization, dynamics, parameters, quantity, symbolic, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +44,21 @@ class Robot(Model):
 
     # dynamics
     inverse_dynamics = dynamics.inverse_dynamics
+    forward_dynamics = dynamics.forward_dynamics
+    mass_matrix = dynamics.mass_matrix
+    inverse_mass_matrix = dynamics.inverse_mass_matrix
+    joint_wrenches = dynamics.joint_wrenches
+
+    # diagonalized equations
+    diagonalize = diagonalization.diagonalize
+    quasi_velocity = diagonalization.quasi_velocity
+    joint_velocity = diagonalization.joint_velocity
+    quasi_force = diagonalization.quasi_force
+    joint_force = diagonalization.joint_force
+    quasi_coriolis = diagonalization.quasi_coriolis
+    quasi_coriolis_matrix = diagonalization.quasi_coriolis_matrix
+    spatial_operators = diagonalization.spatial_operators
+    spatial_operator_rates = diagonalization.spatial_operator_rates
 
     # terms of the books
     lagrange_euler_terms = terms.lagrange_euler_terms

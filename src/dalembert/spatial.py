@@ -4,6 +4,7 @@ Six-vectors have the angular part first: a twist is (omega, v), a wrench is (mom
 frame in another: x_outer = R x_inner + p. Nothing here knows a robot.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,11 @@ def sign(x: Any) -> Any:
     return _sign(x) if _is_object(x) else np.sign(np.real(x))
 
 
+def above(x: Any, floor: float, otherwise: float) -> Any:
+    """x where it exceeds a number, else another number; of complex numbers the real part counts."""
+    return x.above(floor, otherwise) if hasattr(x, "above") else np.where(np.real(x) > floor, x, otherwise)[()]
+
+
 def zeros(shape: int | tuple[int, ...]) -> Array:
     """Zeros that suit every scalar: whole numbers keep fractions and residues exact, and turn into floats beside floats."""
     return np.zeros(shape, dtype=int)
@@ -60,6 +66,24 @@ def zeros(shape: int | tuple[int, ...]) -> Array:
 def stack(parts: Any) -> Array:
     """Scalars or batches of them, side by side along a new last axis."""
     return np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def matrix(entries: Mapping[tuple[int, int], Any], rows: int, columns: int | None = None) -> Array:
+    """(..., rows, columns) from entries by index, 0 where there is none; batches of them broadcast."""
+    shape = rows, rows if columns is None else columns
+    flat = stack([entries.get(index, 0) for index in np.ndindex(*shape)])
+    return flat.reshape((*flat.shape[:-1], *shape))
+
+
+def blocks(entries: Mapping[tuple[int, int], Any], n: int, shape: tuple[int, int]) -> Array:
+    """A matrix of n x n blocks of one shape, 0 where there is none."""
+    batch = np.broadcast_shapes(*(np.shape(x)[:-2] for x in entries.values()))
+
+    def block(i: int, j: int) -> Any:
+        found = entries.get((i, j))
+        return np.broadcast_to(zeros(shape) if found is None else found, (*batch, *shape))
+
+    return np.concatenate([np.concatenate([block(i, j) for j in range(n)], axis=-1) for i in range(n)], axis=-2)
 
 
 def join(*parts: Any) -> Array:
@@ -144,6 +168,46 @@ def turn_z(c: Any, s: Any, v: Any) -> Array:
     """Rz v for the rotation by an angle with cosine c and sine s."""
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     return stack([c * x - s * y, s * x + c * y, z])
+
+
+def turn_tensor(c: Any, s: Any, T: Any, axis: int = 2) -> Array:
+    """R T R^T for the turn R about a coordinate axis by an angle with cosine c and sine s; T may be unsymmetric.
+
+    In the plane of the turn the trace and the skew part stay, and the rest turns by twice the angle: four products instead of
+    eight. A symmetric T gives the same expressions on both sides of the diagonal.
+    """
+    x, y, z = (axis + 1) % 3, (axis + 2) % 3, axis
+    d, e = T[..., x, x] - T[..., y, y], T[..., x, y] + T[..., y, x]
+    ss, cs = s * s, c * s
+    u, w = ss * d + cs * e, cs * d - ss * e
+    entries: dict[tuple[int, int], Any] = {
+        (x, x): T[..., x, x] - u,
+        (x, y): T[..., x, y] + w,
+        (x, z): c * T[..., x, z] - s * T[..., y, z],
+        (y, x): T[..., y, x] + w,
+        (y, y): T[..., y, y] + u,
+        (y, z): s * T[..., x, z] + c * T[..., y, z],
+        (z, x): c * T[..., z, x] - s * T[..., z, y],
+        (z, y): s * T[..., z, x] + c * T[..., z, y],
+        (z, z): T[..., z, z],
+    }
+    return matrix(entries, 3)
+
+
+def congruent(R: Any, T: Any) -> Array:
+    """R T R^T: a tensor of the inner frame in the outer one."""
+    return R @ T @ np.swapaxes(R, -1, -2)
+
+
+def symmetric(T: Any) -> Array:
+    """The symmetric matrix with the upper triangle of T: what is below need not be computed."""
+    n = T.shape[-1]
+    return matrix({(i, j): T[..., min(i, j), max(i, j)] for i in range(n) for j in range(n)}, n)
+
+
+def outer(a: Any, b: Any) -> Array:
+    """a b^T."""
+    return a[..., :, None] * b[..., None, :]
 
 
 def along_z(x: Any) -> Array:

@@ -60,30 +60,49 @@ def partial_velocity(tree: Tree, g: Geometry, i: int, point: Any) -> Array:
     return rho * cross(g.z[i], point - g.o[i]) + sigma * g.z[i]
 
 
+def partials(tree: Tree, g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """b_is, and sR0 z_i (0 for sliding joints), for the joints i on the path to link s."""
+    pairs = [(i, s) for s in range(len(tree.parents)) for i in tree.path(s)]
+    b = {(i, s): partial_velocity(tree, g, i, g.r[s]) for i, s in pairs}
+    return b, {(i, s): rotate_back(g.R[s], tree.joint(i)[2] * g.z[i]) for i, s in pairs}
+
+
+def mass_matrix(tree: Tree, q: Any) -> Array:
+    """M (..., n, n) = D_tran + D_rot (3.4-25)."""
+    tran, rot = inertia_coefficients(tree, 0 * q[..., 0], *partials(tree, geometry(tree, q)))
+    return tran + rot
+
+
+def inertia_coefficients(tree: Tree, none: Any, b: dict[Any, Any], turn: dict[Any, Any]) -> tuple[Array, Array]:
+    """D_tran and D_rot (3.4-25); `none` is a zero of the batch's shape."""
+    links = range(len(tree.parents))
+
+    def tran(i: int, j: int) -> Any:
+        return sum((tree.mass[s] * dot(b[j, s], b[i, s]) for s in links if (i, s) in b and (j, s) in b), none)
+
+    def rot(i: int, j: int) -> Any:
+        both = (s for s in links if (i, s) in turn and (j, s) in turn)
+        return sum((dot(turn[i, s], rotate(tree.inertia[s], turn[j, s])) for s in both), none)
+
+    D_tran, D_rot = (stack([stack([D(i, j) for i in links]) for j in links]) for D in (tran, rot))
+    return D_tran, D_rot
+
+
 def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     """The five arrays of (3.4-25) to (3.4-28)."""
     links = range(len(tree.parents))
     g = geometry(tree, q)
     paths = [tree.path(s) for s in links]
-    b = {(i, s): partial_velocity(tree, g, i, g.r[s]) for s in links for i in paths[s]}
-    turn = {
-        (i, s): rotate_back(g.R[s], tree.joint(i)[2] * g.z[i]) for s in links for i in paths[s]
-    }  # sR0 z_i, 0 for sliding joints
+    b, turn = partials(tree, g)
     none = 0 * q[..., 0]
 
     def behind(*joints: int) -> list[int]:
         return [s for s in links if all(i in paths[s] for i in joints)]
 
-    def D(i: int, j: int) -> tuple[Any, Any]:  # (3.4-25)
-        tran = sum((tree.mass[s] * dot(b[j, s], b[i, s]) for s in behind(i, j)), none)
-        rot = sum((dot(turn[i, s], rotate(tree.inertia[s], turn[j, s])) for s in behind(i, j)), none)
-        return tran, rot
-
     w, bias = _velocity_terms(tree, g, qd)
     spin = [rotate_back(g.R[s], w[s]) for s in links]
     momentum = [rotate(tree.inertia[s], spin[s]) for s in links]
     moment = [rotate(tree.inertia[s], _spin_coriolis(turn, qd, paths[s], s)) for s in links]
-    D_all = [[D(i, j) for i in links] for j in links]
     h_tran, h_rot, c = [], [], []
     for i in links:
         h_tran.append(sum((tree.mass[s] * dot(bias[s], b[i, s]) for s in behind(i)), none))  # (3.4-26)
@@ -91,8 +110,7 @@ def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
             sum((dot(turn[i, s], moment[s]) + dot(cross(turn[i, s], spin[s]), momentum[s]) for s in behind(i)), none)
         )
         c.append(sum((-tree.mass[s] * dot(tree.gravity, b[i, s]) for s in behind(i)), none))  # (3.4-28)
-    tran, rot = (stack([stack([D_all[j][i][k] for i in links]) for j in links]) for k in (0, 1))
-    return Terms(tran, rot, stack(h_tran), stack(h_rot), stack(c))
+    return Terms(*inertia_coefficients(tree, none, b, turn), stack(h_tran), stack(h_rot), stack(c))
 
 
 def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[Any]]:

@@ -10,6 +10,7 @@ joints may have a_i).
 from typing import Any, NamedTuple
 
 from dalembert.formulations._homogeneous import (
+    Kinematics,
     direction,
     first_partials,
     force_matrix,
@@ -37,6 +38,24 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     return tau if wrenches is None else tau - external(tree, q, wrenches)
 
 
+def mass_matrix(tree: Tree, q: Any) -> Array:
+    """M (..., n, n): the book's D (3.2-31)."""
+    k = kinematics(tree, q)
+    return inertia_coefficients(tree, q, k, first_partials(tree, k))
+
+
+def inertia_coefficients(tree: Tree, q: Any, k: Kinematics, U: Any) -> Array:
+    """D_im = sum_j Tr(U_jm J_j U_ji^T) over the links j that both joints move (3.2-31)."""
+    links = range(len(tree.parents))
+    paths = [set(tree.path(j)) for j in links]
+
+    def D(i: int, m: int) -> Any:
+        both = [j for j in links if {i, m} <= paths[j]]
+        return sum((trace_of_product(U[j, m] @ k.J[j], U[j, i].swapaxes(-1, -2)) for j in both), 0 * q[..., i])
+
+    return stack([stack([D(i, m) for i in links]) for m in links])
+
+
 def lagrange_euler_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     """The coefficients at q and the velocity force h at qd."""
     links = range(len(tree.parents))
@@ -49,16 +68,13 @@ def lagrange_euler_terms(tree: Tree, q: Any, qd: Any) -> Terms:
         """The links that all these joints move."""
         return [j for j in links if all(i in paths[j] for i in moving)]
 
-    def inertia(i: int, m: int) -> Any:  # (3.2-31)
-        return sum((trace_of_product(U[j, m] @ k.J[j], U[j, i].swapaxes(-1, -2)) for j in gather(i, m)), 0 * q[..., i])
-
     def velocity(i: int, a: int, b: int) -> Any:  # (3.2-33)
         return sum((trace_of_product(V[j, a, b] @ k.J[j], U[j, i].swapaxes(-1, -2)) for j in gather(i, a, b)), 0 * q[..., i])
 
     def weight(i: int) -> Any:  # (3.2-34)
         return sum((-tree.mass[j] * dot(g, rotate(U[j, i], point(tree.com[j]))) for j in gather(i)), 0 * q[..., i])
 
-    D = stack([stack([inertia(i, m) for i in links]) for m in links])
+    D = inertia_coefficients(tree, q, k, U)
     H = stack([stack([stack([velocity(i, a, b) for i in links]) for a in links]) for b in links])
     h = stack([dot(qd, rotate(H[..., i, :, :], qd)) for i in links])  # (3.2-38)
     return Terms(D, H, h, stack([weight(i) for i in links]))

@@ -25,6 +25,7 @@ from dalembert.spatial import (
     exp_z,
     inverse,
     join,
+    matrix,
     rotate,
     spatial_inertia,
     split,
@@ -90,6 +91,21 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
             if wrenches is not None:
                 tau[k] = tau[k] - dot(Ad(inverse(s.home[l]), carried[l, k]), wrenches[..., l, :])
     return stack(tau)
+
+
+def mass_matrix(tree: Tree, q: Any) -> Array:
+    """M (..., n, n): m_ij = sum_l <Ad_l^{i+1}(A_i), Ad_l^{j+1}(A_j)>_l over the links l that both joints move (40)."""
+    n = len(tree.parents)
+    s = screws(tree, q)
+    M: dict[tuple[int, int], Any] = {}
+    for l in range(n):
+        path = tree.path(l)
+        carried = {i: _carry(s, l, i, s.A[i]) for i in path}
+        weighted = {i: rotate(s.D[l], X) for i, X in carried.items()}
+        for i in path:
+            for j in path:
+                M[i, j] = M.get((i, j), 0) + dot(carried[i], weighted[j])
+    return matrix(M, n)
 
 
 def _carry(s: Screws, k: int, i: int, X: Any) -> Array:

@@ -20,6 +20,7 @@ from dalembert.spatial import (
     along_z,
     cos_sin,
     cross,
+    join,
     rotate,
     rotate_back,
     spin,
@@ -71,6 +72,16 @@ def newton_euler_pass(
         for column, vector in zip(found, vectors, strict=True):
             column.append(vector)
     return Pass(*(np.stack(np.broadcast_arrays(*column), axis=-2) for column in found))
+
+
+def joint_wrenches(
+    tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
+) -> Array:
+    """(moment, force) that each joint exerts on its link, about the link's origin in its axes: (..., n, 6)."""
+    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    found = [join(m, f) for _, _, f, m, _ in inward(tree, joints, links, wrenches)]
+    return np.stack(np.broadcast_arrays(*found), axis=-2)
 
 
 class Motion:

@@ -1,18 +1,26 @@
-"""Spatial operators: Kozlowski 1995, equations (37), (38), after Rodriguez and Jain.
+"""Spatial operators: Kozlowski 1995, after Rodriguez, Kreutz and Jain.
 
-tau = H Phi (M Phi^* (H^* qdd + a) + b). H (n x 6n) holds the joint axes, M (6n x 6n) the spatial inertias, Phi the transfer of
-forces from every link to those before it; a(k) is the bias acceleration, b(k) the bias force with gravity and external wrenches
-in it. The paper numbers links from the tip; here the base comes first, so Phi is upper triangular. Frames stand on the joint
-axes: link k's frame is moved back through `after`.
+tau = H Phi (M Phi^* (H^* qdd + a) + b) (38). H (n x 6n) holds the joint axes, M (6n x 6n) the spatial inertias, E_Phi the step of
+wrenches from each link to the one before it and Phi = (1 - E_Phi)^-1 to all before it; a(k) is the bias acceleration, b(k) the bias
+force with gravity and external wrenches in it. The filter gives the articulated inertias P, D = H P H^*, the gain G = P H^* D^-1,
+E_Psi = E_Phi (1 - G H) and Psi = (1 - E_Psi)^-1; with K = E_Phi G
 
-Corrected: E-K1 (the direction of l), E-K2 (m omega x v in b(k)), E-K4, E-K8 (qdd in (38)); a(k) for both kinds of joints
-(E-K3).
+mass matrix = H Phi M Phi^* H^* (22) = (1 + H Phi K) D (1 + H Phi K)^* (23), its inverse from 1 - H Psi K (24), (25)
+
+The paper numbers links from the tip; here the base comes first, so Phi is upper triangular. Frames stand on the joint axes.
+
+Corrected: E-K1 (the direction of l), E-K2 (m omega x v in b(k)), E-K4, E-K5 (Omega_delta of sliding joints), E-K6 (the rate of P),
+E-K7 (table 1, row 1), E-K8 (qdd in (38)); a(k) for both kinds of joints (E-K3). Rotors are not part of the paper: of all this,
+only `diagonalize` and `inverse_mass_matrix` take them.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.formulations._axes import body, joint_frames, screw, wrench_on
+from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, scaled, velocities
+from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
     Ad,
@@ -21,56 +29,90 @@ from dalembert.spatial import (
     Transform,
     ad,
     ad_dual,
-    along_z,
+    blocks,
     compose,
-    exp_z,
+    dot,
     inverse,
     join,
+    matrix,
     rotate,
     rotate_back,
+    skew,
     spatial_inertia,
+    split,
+    sqrt,
     stack,
+    symmetric,
     zeros,
 )
+
+
+class SpatialOperators(NamedTuple):
+    """H (..., n, 6n), D (..., n), G and K (..., 6n, n); all others (..., 6n, 6n). Base first, six-vectors angular part first."""
+
+    H: Array
+    M: Array
+    E_Phi: Array
+    Phi: Array
+    P: Array
+    D: Array
+    G: Array
+    K: Array
+    tau_bar: Array
+    E_Psi: Array
+    Psi: Array
+
+
+class OperatorRates(NamedTuple):
+    """Time derivatives by table 1, with that of P, lambda-dot (18) and the mass factor's (29); shapes as of the operators."""
+
+    H: Array
+    M: Array
+    E_Phi: Array
+    Phi: Array
+    P: Array
+    D: Array
+    G: Array
+    tau_bar: Array
+    E_Psi: Array
+    lambda_dot: Array
+    m: Array
+
+
+class Diagonalization(NamedTuple):
+    """M = U diag(D) U^T = m m^T with U unit upper triangular; l is the inverse of m, det the determinant of M."""
+
+    D: Array
+    U: Array
+    m: Array
+    l: Array
+    det: Array
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
     """Joint forces tau (..., n)."""
     n = len(tree.parents)
     frames = joint_frames(tree, q)
-    H = [join(along_z(tree.screw[i][0]), along_z(tree.screw[i][1])) for i in range(n)]
+    H = [screw(tree, i) for i in range(n)]
     absolute: list[Transform] = []
     V: list[Any] = []
     a: list[Any] = []
     b: list[Any] = []
     M: list[Any] = []
     for i, parent in enumerate(tree.parents):
-        _, after, _, _ = tree.joint(i)
         absolute.append(frames[i] if parent < 0 else compose(absolute[parent], frames[i]))
         rate = H[i] * qd[..., i, None]
         V.append(rate if parent < 0 else Ad(inverse(frames[i]), V[parent]) + rate)
         a.append(ad(V[i], rate))
-        R, p = after
-        com = rotate(R, tree.com[i]) + p  # in the joint's frame
-        M.append(spatial_inertia(tree.mass[i], com, R @ tree.inertia[i] @ np.swapaxes(R, -1, -2)))
+        M.append(spatial_inertia(*body(tree, i)))
         g = join(zeros(3), rotate_back(absolute[i].rotation, tree.gravity))
         b_i = -ad_dual(V[i], rotate(M[i], V[i])) - rotate(M[i], g)
-        b.append(b_i if wrenches is None else b_i - Ad_inverse_dual(after, wrenches[..., i, :]))
+        b.append(b_i if wrenches is None else b_i - wrench_on(tree, i, wrenches))
     force = [
         rotate(M[i], alpha) + b[i]
         for i, alpha in enumerate(_phi_star(tree, frames, [H[i] * qdd[..., i, None] + a[i] for i in range(n)]))
     ]
     return stack([(H[i] * f).sum(axis=-1) for i, f in enumerate(_phi(tree, frames, force))])  # (38)
-
-
-def joint_frames(tree: Tree, q: Any) -> list[Transform]:
-    """The frame on joint i, moving with link i, in that of its parent."""
-    found: list[Transform] = []
-    for i, parent in enumerate(tree.parents):
-        before, _, rho, sigma = tree.joint(i)
-        above = before if parent < 0 else compose(tree.joint(parent)[1], before)
-        found.append(compose(above, exp_z(rho, sigma, tree.at(i, q[..., i]))))
-    return found
 
 
 def _phi_star(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
@@ -89,3 +131,151 @@ def _phi(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
         if parent >= 0:
             y[parent] = y[parent] + Ad_inverse_dual(frames[i], y[i])
     return y
+
+
+def mass_matrix(tree: Tree, q: Any) -> Array:
+    """M (..., n, n) = H Phi M Phi^* H^* (22), rotors left out."""
+    k = links(tree, q)
+    H, Phi, M = _axes(k), _resolvent(tree, k.X), _diagonal(k.M)
+    reach = H @ Phi
+    return reach @ M @ np.swapaxes(reach, -1, -2)
+
+
+def inverse_mass_matrix(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Array:
+    """M^-1 (..., n, n) = (1 - H Psi K)^* D^-1 (1 - H Psi K) (25)."""
+    k = links(tree, q)
+    f = filtered(tree, k, pivots)
+    W = matrix(_inverse_factor(tree, k, f), len(k.s))
+    D = stack(f.D)
+    return symmetric(np.swapaxes(W, -1, -2) @ (W * (1 / D)[..., :, None]))
+
+
+def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
+    """D, U = 1 + H Phi K (23), m = U D^1/2 (26), l = D^-1/2 (1 - H Psi K) and det M, each entry by a step along the path."""
+    n = len(tree.parents)
+    k = links(tree, q)
+    f = filtered(tree, k, pivots)
+    U: dict[tuple[int, int], Any] = {(i, i): 1 for i in range(n)}
+    for j in range(n):
+        y, i = f.G[j], j
+        while tree.parents[i] >= 0:
+            y, i = rotate(k.X[i], y), tree.parents[i]
+            U[i, j] = dot(k.s[i], y)
+    W = _inverse_factor(tree, k, f)
+    root = [sqrt(D) for D in f.D]
+    m = matrix({(i, j): x * root[j] for (i, j), x in U.items()}, n)
+    l = matrix({(i, j): x / root[i] for (i, j), x in W.items()}, n)
+    det: Any = 1
+    for D in f.D:
+        det = det * D
+    return Diagonalization(stack(f.D), matrix(U, n), m, l, det)
+
+
+def _inverse_factor(tree: Tree, k: Links, f: Filter) -> dict[tuple[int, int], Any]:
+    """The entries of 1 - H Psi K, the inverse of U (24)."""
+    W: dict[tuple[int, int], Any] = {(i, i): 1 for i in range(len(k.s))}
+    for j in range(len(k.s)):
+        y, i = rotate(k.X[j], f.G[j]), tree.parents[j]
+        while i >= 0:
+            W[i, j] = -dot(k.s[i], y)
+            y, i = rotate(f.Psi[i], y), tree.parents[i]
+    return W
+
+
+# --- operators as matrices ----------------------------------------------------------------------------------------------
+
+
+def _diagonal(x: list[Any]) -> Array:
+    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
+
+
+def _axes(k: Links) -> Array:
+    return blocks({(i, i): s[..., None, :] for i, s in enumerate(k.s)}, len(k.s), (1, 6))
+
+
+def _shift(tree: Tree, X: list[Any]) -> Array:
+    """Steps from each link to the one before it."""
+    steps = {(parent, i): X[i] for i, parent in enumerate(tree.parents) if parent >= 0}
+    return blocks(steps, len(X), (6, 6)) if steps else zeros((6 * len(X), 6 * len(X)))
+
+
+def _resolvent(tree: Tree, X: list[Any]) -> Array:
+    """(1 - E)^-1 of a shift E: products of steps along the paths."""
+    found: dict[tuple[int, int], Any] = {}
+    for j in range(len(X)):
+        y, i = np.eye(6, dtype=int), j
+        found[j, j] = y
+        while tree.parents[i] >= 0:
+            y, i = X[i] @ y, tree.parents[i]
+            found[i, j] = y
+    return blocks(found, len(X), (6, 6))
+
+
+def spatial_operators(tree: Tree, q: Any) -> SpatialOperators:
+    """All operators as matrices; rotors left out."""
+    k = links(tree, q)
+    return _operators(tree, k, filtered(tree, k, PLAIN))
+
+
+def _operators(tree: Tree, k: Links, f: Filter) -> SpatialOperators:
+    n = len(k.s)
+    H = _axes(k)
+    G = blocks({(i, i): g[..., :, None] for i, g in enumerate(f.G)}, n, (6, 1))
+    E_Phi, E_Psi = _shift(tree, k.X), _shift(tree, f.Psi)
+    tau_bar = np.eye(6 * n, dtype=int) - G @ H
+    Phi, Psi = _resolvent(tree, k.X), _resolvent(tree, f.Psi)
+    return SpatialOperators(H, _diagonal(k.M), E_Phi, Phi, _diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
+
+
+def spatial_operator_rates(tree: Tree, q: Any, qd: Any) -> OperatorRates:
+    """Table 1, local derivatives: of the components in the moving link frames."""
+    return _rates(tree, q, qd)[0]
+
+
+def inertial_operator_rates(tree: Tree, q: Any, qd: Any) -> OperatorRates:
+    """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega turns with the links."""
+    local, o, V = _rates(tree, q, qd)
+    W = _diagonal([blocks({(0, 0): w, (1, 1): w}, 2, (3, 3)) for w in (skew(split(v)[0]) for v in V)])
+    bracket = {name: W @ getattr(o, name) - getattr(o, name) @ W for name in ("M", "E_Phi", "P", "tau_bar", "E_Psi")}
+    return local._replace(
+        H=-(o.H @ W),
+        M=bracket["M"],
+        E_Phi=local.E_Phi + bracket["E_Phi"],
+        Phi=local.Phi + o.Phi @ bracket["E_Phi"] @ o.Phi,
+        P=local.P + bracket["P"],
+        G=local.G + W @ o.G,
+        tau_bar=local.tau_bar + bracket["tau_bar"],
+        E_Psi=local.E_Psi + bracket["E_Psi"],
+    )
+
+
+def _rates(tree: Tree, q: Any, qd: Any) -> tuple[OperatorRates, SpatialOperators, list[Any]]:
+    """The local rates, the operators, and the twists of the links."""
+    k = links(tree, q)
+    f = filtered(tree, k, PLAIN)
+    H, _, E_Phi, Phi, P, D, _, _, tau_bar, E_Psi, _ = o = _operators(tree, k, f)
+    V, _ = velocities(tree, k, f, qd)
+    each = [force_cross(scaled(qd[..., i], s)) for i, s in enumerate(k.s)]
+    rates = inertia_rates(tree, f, each)
+    O, lambda_dot, H_star = _diagonal(each), _diagonal(rates), np.swapaxes(H, -1, -2)
+    P_dot = lambda_dot - O @ P - P @ np.swapaxes(O, -1, -2)  # (E-K6)
+    gain = (P_dot @ H_star) * (1 / D)[..., None, :]
+    G_dot = tau_bar @ gain
+    inner = O @ Phi @ P + (np.eye(P.shape[-1], dtype=int) + tau_bar) @ P_dot / 2
+    return (
+        OperatorRates(
+            H=0 * H,
+            M=0 * P,
+            E_Phi=E_Phi @ O,  # (E-K7)
+            Phi=Phi @ E_Phi @ O @ Phi,
+            P=P_dot,
+            D=stack([dot(s, rotate(rate, s)) for s, rate in zip(k.s, rates, strict=True)]),
+            G=G_dot,
+            tau_bar=-G_dot @ H,
+            E_Psi=E_Psi @ (O @ tau_bar - gain @ H),
+            lambda_dot=lambda_dot,
+            m=H @ Phi @ inner @ H_star * (1 / sqrt(D))[..., None, :],  # (29)
+        ),
+        o,
+        V,
+    )

@@ -18,6 +18,7 @@ from dalembert.spatial import (
     Array,
     ad_matrix,
     along_z,
+    blocks,
     inverse,
     join,
     rotate,
@@ -54,22 +55,11 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
             for j in tree.path(parent)[:-1]:
                 reach[i, j] = step[i] @ reach[parent, j]
     return Operators(
-        A=blocks(n, {(i, i): screw[i] for i in range(n)}, (6, 1)),
-        G=blocks(n, {(i, i): inertia[i] for i in range(n)}, (6, 6)),
-        Gamma=blocks(n, {(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, (6, 6)),
-        L=blocks(n, reach, (6, 6)),
+        A=blocks({(i, i): screw[i] for i in range(n)}, n, (6, 1)),
+        G=blocks({(i, i): inertia[i] for i in range(n)}, n, (6, 6)),
+        Gamma=blocks({(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, n, (6, 6)),
+        L=blocks(reach, n, (6, 6)),
     )
-
-
-def blocks(n: int, entries: dict[tuple[int, int], Any], shape: tuple[int, int]) -> Array:
-    """A block matrix of n x n blocks, zero where there is no entry."""
-    batch = np.broadcast_shapes(*(x.shape[:-2] for x in entries.values())) if entries else ()
-
-    def block(i: int, j: int) -> Any:
-        found = entries.get((i, j))
-        return np.broadcast_to(zeros(shape) if found is None else found, (*batch, *shape))
-
-    return np.concatenate([np.concatenate([block(i, j) for j in range(n)], axis=-1) for i in range(n)], axis=-2)
 
 
 def inverse_dynamics(
@@ -83,13 +73,20 @@ def inverse_dynamics(
     Vd_base = _base(tree, q, Vd0)
     screws = rotate(A, qd)
     V = rotate(L, screws + V_base)  # (9.77)
-    ad_Aqd, ad_V = (blocks(n, {(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, (6, 6)) for X in (screws, V))
+    ad_Aqd, ad_V = (blocks({(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, n, (6, 6)) for X in (screws, V))
     turning = rotate(ad_Aqd, rotate(Gamma, V) + V_base)
     Vd = rotate(L, rotate(A, qdd) - turning + Vd_base)  # (9.78)
     F = rotate(G, Vd) - rotate_back(ad_V, rotate(G, V))
     if wrenches is not None:
         F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * n))
     return rotate_back(A, rotate_back(L, F))  # (9.79), (9.80)
+
+
+def mass_matrix(tree: Tree, q: Any) -> Array:
+    """M (..., n, n) = A^T L^T G L A (9.82)."""
+    A, G, _, L = stacked_operators(tree, q)
+    LA = L @ A
+    return np.swapaxes(LA, -1, -2) @ (G @ LA)
 
 
 def _base(tree: Tree, q: Any, twist: Any) -> Array:

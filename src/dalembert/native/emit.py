@@ -228,6 +228,9 @@ def _body(e: Assembly, program: Program) -> dict[int, str]:
             values[i] = e.op(f"call {e.vector} @llvm.sqrt.v{e.lanes}f64({e.vector} {value(rest[0])})")
         elif op == "sign":
             values[i] = _sign(e, value(rest[0]))
+        elif op == "above":
+            enough = e.op(f"fcmp ogt {e.vector} {value(rest[0])}, {e.splat(rest[1])}")
+            values[i] = e.op(f"select {e.bits} {enough}, {e.vector} {value(rest[0])}, {e.vector} {e.splat(rest[2])}")
         else:
             values[i] = e.op(f"{OPERATIONS[op]} {FLAGS} {e.vector} {value(rest[0])}, {value(rest[1])}")
     for i in program.results:

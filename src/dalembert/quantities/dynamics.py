@@ -1,10 +1,11 @@
-"""Joint forces from motion."""
+"""Joint forces from motion, motion from joint forces, and the mass matrix between them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate
+from dalembert.quantities.singular import regular
 from dalembert.quantities.wrench import Wrench, as_array
 from dalembert.spatial import Array
 
@@ -47,3 +48,105 @@ def inverse_dynamics(
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
     return evaluate(robot, "inverse_dynamics", method, given, backend, out)
+
+
+def forward_dynamics(
+    robot: Model,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    *,
+    wrenches: Mapping[str, Wrench] | Any = None,
+    base_twist: Any = None,
+    base_acceleration: Any = None,
+    method: str = "articulated_body",
+    backend: str = "auto",
+    out: Any = None,
+) -> Array:
+    """Joint accelerations that the given forces make. Signature (n),(n),(n)->(n), leading axes broadcast.
+
+    qdd = M(q)^-1 (tau + sum J^T w - C(q, qd) qd - g(q) - friction(qd))
+
+    q, qd, tau: (..., n) joint positions, velocities, forces in joint order (rad or m, seconds, N m or N).
+    wrenches, base_twist, base_acceleration, out: as in `inverse_dynamics`.
+    method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers, `walker_orin_4` (conjugate gradients) with
+    fewer digits.
+
+    A joint without inertia raises an error; where that depends on the state, one state raises and a batch gives NaN there with a
+    `SingularWarning`.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [19.6124, 4.9031]).round(12).tolist()
+    [0.0, 0.0]
+    """
+    if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
+        try:
+            found = robot.memo["forward_dynamics"][method](q, qd, tau)
+            if found.ndim == 1 and robot.one_root:  # what is singular makes the joint at the base NaN
+                if (first := found.item(0)) == first:
+                    return found
+            elif regular(found):
+                return found
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given["wrenches"] = as_array(robot, "forward_dynamics", q, wrenches)
+    return evaluate(robot, "forward_dynamics", method, given, backend, out)
+
+
+def mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
+    """The mass matrix M(q): kinetic energy is qd . M qd / 2. Signature (n)->(n,n), leading axes broadcast.
+
+    Symmetric and positive definite; armature counts on its diagonal. method: a name of `dalembert.methods("mass_matrix")`.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").mass_matrix([0.0, 0.0]).round(6).tolist()
+    [[2.666667, 0.833333], [0.833333, 0.333333]]
+    """
+    if out is None and backend == "auto":
+        try:
+            return robot.memo["mass_matrix"][method](q)
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            pass
+    return evaluate(robot, "mass_matrix", method, {"q": q}, backend, out)
+
+
+def inverse_mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
+    """The inverse of the mass matrix, M(q)^-1. Signature (n)->(n,n), leading axes broadcast.
+
+    method: `composite_body` inverts the factors M = U D U^T; `spatial_operator` is Kozlowski's (25), without M.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> abs(arm.inverse_mass_matrix([0.0, 1.0]) @ arm.mass_matrix([0.0, 1.0])).round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return evaluate(robot, "inverse_mass_matrix", method, {"q": q}, backend, out)
+
+
+def joint_wrenches(
+    robot: Model,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    wrenches: Mapping[str, Wrench] | Any = None,
+    base_twist: Any = None,
+    base_acceleration: Any = None,
+    backend: str = "auto",
+    out: Any = None,
+) -> Array:
+    """What the bearings carry: the wrench that each joint exerts ON its link. Signature (n),(n),(n)->(n,6).
+
+    Row i is (moment, force) about the origin of link i, in the axes of link i; turned about, it is what the link exerts on the one
+    before it. Its part along the joint's axis is the joint force without friction and armature.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")                     # two rods of 1 kg and 1 m, held level
+    >>> arm.joint_wrenches([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])[0].tolist()
+    [0.0, 0.0, 0.0, 0.0, 19.6124, 0.0]
+    """
+    given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given["wrenches"] = as_array(robot, "joint_wrenches", q, wrenches)
+    return evaluate(robot, "joint_wrenches", "newton_euler", given, backend, out)

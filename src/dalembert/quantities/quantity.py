@@ -4,82 +4,30 @@ import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import Error, PerformanceWarning, brief, unknown
-from dalembert.formulations import formulation
-from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
-from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
-from dalembert.formulations.newton_euler import Pass
-from dalembert.formulations.stacked_operators import Operators
+from dalembert.formulations import formulation, takes
+from dalembert.linalg import SingularError
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
 from dalembert.model.reduce import reduced
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
-from dalembert.spatial import Array, sign
+from dalembert.quantities.singular import check_regular, without_inertia
+from dalembert.quantities.table import Quantity, check_method, joint_parameters, pivots, quantity_named, sized
+from dalembert.spatial import Array
 from dalembert.trace.count import OperationCount, tally
 from dalembert.trace.count import operation_count as count
 from dalembert.trace.program import Program, trace
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
+PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
 LARGE = 50_000  # nodes: about ten seconds of compiling
-
-
-class Quantity(NamedTuple):
-    """What a quantity takes and gives; in shapes, "n" stands for the number of joints and "6n" for six times that."""
-
-    inputs: Mapping[str, tuple[Any, ...]]
-    optional: Mapping[str, tuple[Any, ...]]
-    outputs: Mapping[str, tuple[Any, ...]]
-    method: str  # the default
-    result: Callable[..., Any] | None = None  # the NamedTuple of several outputs
-    joint_side: bool = False  # whether friction and armature are added
-
-
-STATE = {"q": ("n",), "qd": ("n",), "qdd": ("n",)}
-OUTSIDE = {"wrenches": ("n", 6), "base_twist": (6,), "base_acceleration": (6,)}
-QUANTITIES = {
-    "inverse_dynamics": Quantity(STATE, OUTSIDE, {"tau": ("n",)}, "newton_euler", joint_side=True),
-    "newton_euler_pass": Quantity(STATE, OUTSIDE, dict.fromkeys(Pass._fields, ("n", 3)), "newton_euler", Pass),
-    "lagrange_euler_terms": Quantity(
-        {"q": ("n",), "qd": ("n",)},
-        {},
-        {"D": ("n", "n"), "H": ("n", "n", "n"), "h": ("n",), "c": ("n",)},
-        "lagrange_euler",
-        LagrangeEulerTerms,
-    ),
-    "dalembert_terms": Quantity(
-        {"q": ("n",), "qd": ("n",)},
-        {},
-        {"D_tran": ("n", "n"), "D_rot": ("n", "n"), "h_tran": ("n",), "h_rot": ("n",), "c": ("n",)},
-        "generalized_dalembert",
-        DalembertTerms,
-    ),
-    "stacked_operators": Quantity(
-        {"q": ("n",)},
-        {},
-        {"A": ("6n", "n"), "G": ("6n", "6n"), "Gamma": ("6n", "6n"), "L": ("6n", "6n")},
-        "stacked_operators",
-        Operators,
-    ),
-}
-
-
-def quantity_named(name: str) -> Quantity:
-    """The description of a quantity."""
-    if not isinstance(name, str) or name not in QUANTITIES:
-        raise unknown("quantity", name, QUANTITIES)
-    return QUANTITIES[name]
-
-
-def _shape(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
-    sizes = {"n": model.n, "6n": 6 * model.n}
-    return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
 
 
 def shapes_of(model: Model, quantity: str) -> dict[str, tuple[int, ...]]:
@@ -92,7 +40,7 @@ def _shapes(model: Model, quantity: Quantity, optional: Sequence[str]) -> dict[s
         if name not in quantity.optional:
             raise unknown("optional input", name, quantity.optional)
     chosen = dict(quantity.inputs) | {k: v for k, v in quantity.optional.items() if k in optional}
-    return {name: _shape(model, template) for name, template in chosen.items()}
+    return {name: sized(model, template) for name, template in chosen.items()}
 
 
 def program(
@@ -103,54 +51,61 @@ def program(
     optional: Sequence[str] = (),
     folding: bool = True,
     sharing: bool = True,
+    **options: Any,
 ) -> Program:
     """The traced program of a quantity for this robot: inputs, outputs, and one node per operation.
 
     `optional` names further inputs to include ("wrenches", "base_twist", "base_acceleration"); without them nothing is traced.
+    `options` are what the quantity's own function takes beside arrays, such as link="hand".
 
     >>> import dalembert as da
     >>> da.robot("two_link").program("inverse_dynamics")
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
+    described, chosen = quantity_named(quantity), _options(quantity, options)
+    if described.derived:
+        _shapes(model, described, optional)
+        return described.derived(model, method or described.method, tuple(optional), chosen)
     body, shapes = _body(model, quantity, method, optional)
-    return trace(body, shapes, outputs=tuple(quantity_named(quantity).outputs), folding=folding, sharing=sharing)
+    try:
+        return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
+    except SingularError as singular:
+        raise without_inertia(model, quantity, singular.index) from None
+
+
+def _options(quantity: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a quantity with their defaults."""
+    known = quantity_named(quantity).options
+    for name in options:
+        if name not in known:
+            raise unknown(f"option of {quantity}:", name, known)
+    return {**known, **options}
 
 
 def _body(model: Model, quantity: str, method: str | None, optional: Sequence[str]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """A quantity of this robot as a function of arrays, and the shapes of those."""
     described = quantity_named(quantity)
     shapes = _shapes(model, described, optional)
-    function = formulation(quantity, method or described.method, tuple(optional))
-    # joint forces on a standing base depend neither on link frames nor on how inertias are shared out along the axes
-    tree = reduced(model.tree) if described.joint_side and not optional and model.n else model.tree
+    method = method or described.method
+    function = formulation(quantity, method, tuple(optional))
+    # on a standing base these depend neither on link frames nor on how inertias are shared out along the axes
+    tree = reduced(model.tree) if described.invariant and not optional and model.n else model.tree
+    function = partial(function, tree)
+    if model.n and takes(quantity, method, "pivots"):
+        function = partial(function, pivots=pivots(model))
+    whole = described.joints(model, function) if described.joints else function
 
     def body(*arrays: Any) -> Any:
-        given = dict(zip(shapes, arrays, strict=True))
         if model.n == 0:
-            return tuple(np.zeros(_shape(model, t)) for t in described.outputs.values())
-        result = function(tree, **given)
-        for term in joint_terms(model, given["qd"], given["qdd"]) if described.joint_side else ():
-            result = result + term
-        return result
+            return tuple(np.zeros(sized(model, t)) for t in described.outputs.values())
+        return whole(**dict(zip(shapes, arrays, strict=True)))
 
     return body, shapes
 
 
-def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
-    """Armature, damping and Coulomb friction of every joint."""
-    joints = [link.joint for link in model.links]
-    armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
-    return armature, damping, coulomb
-
-
-def joint_terms(model: Model, qd: Any, qdd: Any) -> list[Any]:
-    """What formulations leave out, as far as the robot has it: armature qdd, damping qd, coulomb sign(qd)."""
-    armature, damping, coulomb = joint_parameters(model)
-    terms = ((armature, qdd), (damping, qd), (coulomb, sign(qd) if coulomb.any() else qd))
-    return [factor * motion for factor, motion in terms if factor.any()]
-
-
-def operation_count(model: Model, quantity: str, method: str | None = None, *, customized: bool = True) -> OperationCount:
+def operation_count(
+    model: Model, quantity: str, method: str | None = None, *, customized: bool = True, **options: Any
+) -> OperationCount:
     """How many operations one evaluation takes, friction and armature left out.
 
     `customized`: zeros, ones and repeated expressions removed for this very robot; otherwise every operation that the source
@@ -161,11 +116,15 @@ def operation_count(model: Model, quantity: str, method: str | None = None, *, c
     17 mul, 14 add, 2 sincos
     """
     bare = without_armature(without_friction(model))
-    return count(program(bare, quantity, method)) if customized else tally(*_body(bare, quantity, method, ()))
+    if customized:
+        return count(program(bare, quantity, method, **options))
+    if quantity_named(quantity).derived:
+        raise Error(f"{quantity} is derived from the program of a formulation, so it has a customized count only")
+    return tally(*_body(bare, quantity, method, ()))
 
 
 def compile(
-    model: Model, quantity: str, method: str | None = None, *, optional: Sequence[str] = (), backend: str = "auto"
+    model: Model, quantity: str, method: str | None = None, *, optional: Sequence[str] = (), backend: str = "auto", **options: Any
 ) -> Kernel | NumpyKernel:
     """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
 
@@ -182,21 +141,25 @@ def compile(
         raise unknown("backend", backend, BACKENDS)
     _shapes(model, described, optional)
     included = tuple(name for name in described.optional if name in optional)
+    chosen = tuple(_options(quantity, options).items())
     kernels = model.memo.setdefault(quantity, {})
-    kept = kernels.get((method, included, backend))
+    kept = kernels.get((method, included, backend, chosen))
     if kept is None:
         if model.n == 0:
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
-        formulation(quantity, method, included)
-        kept = kernels.setdefault((method, included, backend), _make(model, quantity, method, included, backend))
+        check_method(quantity, method, included)
+        kept = kernels.setdefault((method, included, backend, chosen), _make(model, quantity, method, included, backend, chosen))
         if isinstance(kept, Kernel) and not included and backend == "auto":
-            kernels[method] = short_way(kept)  # found by the method's bare name: what a call without options looks up
+            # what a call without optional inputs looks up: the bare name of the method, or the values of the options
+            kernels[(method, *(value for _, value in chosen)) if chosen else method] = short_way(kept)
     return kept
 
 
-def _make(model: Model, quantity: str, method: str, optional: tuple[str, ...], backend: str) -> Kernel | NumpyKernel:
+def _make(
+    model: Model, quantity: str, method: str, optional: tuple[str, ...], backend: str, options: tuple[tuple[str, Any], ...]
+) -> Kernel | NumpyKernel:
     def traced() -> Program:
-        found = program(model, quantity, method, optional=optional)
+        found = program(model, quantity, method, optional=optional, **dict(options))
         scalars = sum(v.size for v in (*found.inputs, *found.outputs))
         if backend == "auto" and (len(found.nodes) > LARGE or scalars > MOST_SCALARS):
             raise TooLargeError(found)
@@ -205,8 +168,8 @@ def _make(model: Model, quantity: str, method: str, optional: tuple[str, ...], b
     if backend != "numpy":
         try:
             # a copy of the model: the kernel is kept by the robot and must not keep it in turn
-            rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend}
-            return build(f"{quantity} {method} {optional} {_content(model)}", traced, (_call, rebuild))
+            rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend, **dict(options)}
+            return build(f"{quantity} {method} {optional} {options} {_content(model, options)}", traced, (_call, rebuild))
         except ImportError as missing:
             if backend == "native":
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
@@ -217,7 +180,7 @@ def _make(model: Model, quantity: str, method: str, optional: tuple[str, ...], b
                 'computing with NumPy instead (backend="native" insists)'
             )
             return NumpyKernel(large.program)
-    return NumpyKernel(program(model, quantity, method, optional=optional))
+    return NumpyKernel(program(model, quantity, method, optional=optional, **dict(options)))
 
 
 class TooLargeError(Exception):
@@ -236,9 +199,11 @@ def _say_once(message: str) -> None:
     warnings.warn(message, PerformanceWarning, stacklevel=6)
 
 
-def _content(model: Model) -> str:
-    """A hash of all that programs depend on: names and limits do not matter."""
+def _content(model: Model, options: tuple[tuple[str, Any], ...]) -> str:
+    """A hash of all that programs depend on: limits do not matter, names and frames only to options that use them."""
     found = hashlib.sha256()
+    if options:
+        found.update(repr((model.link_names, model.base_name, model.base, model.frames)).encode())
     tree = model.tree
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
     for part in numbers:
@@ -246,10 +211,12 @@ def _content(model: Model) -> str:
     return f"{tree.parents} {found.hexdigest()}"
 
 
-def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any], backend: str, out: Any) -> Any:
+def evaluate(
+    model: Model, quantity: str, method: str, given: Mapping[str, Any], backend: str = "auto", out: Any = None, **options: Any
+) -> Any:
     """A quantity on arrays: shapes checked, kernel looked up, batches broadcast."""
     described = quantity_named(quantity)
-    formulation(quantity, method)
+    check_method(quantity, method)
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
     present = {name: _numbers(quantity, name, given[name]) for name in described.inputs}
@@ -263,11 +230,13 @@ def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any],
     except (ValueError, RuntimeError):
         shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
-    results = [(*batch, *_shape(model, t)) for t in described.outputs.values()]
+    results = [(*batch, *sized(model, t)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):
             _checked_out(quantity, target, shape, complex_)
+    if model.n == 0 and described.derived:
+        return NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
     if model.n == 0:
         empty = [np.zeros(shape, complex if complex_ else float) for shape in results]
         return out if out is not None else described.result(*empty) if described.result else empty[0]
@@ -275,14 +244,16 @@ def evaluate(model: Model, quantity: str, method: str, given: Mapping[str, Any],
         if backend == "native":
             raise Error(f'{quantity}: native kernels compute with real numbers; complex ones need backend="numpy"')
         backend = "numpy"
-    found = compile(model, quantity, method, optional=optional, backend=backend)(*arrays, out=out)
+    found = compile(model, quantity, method, optional=optional, backend=backend, **options)(*arrays, out=out)
+    if described.divides:
+        check_regular(model, quantity, found if described.result else (found,), dict(zip(shapes, arrays, strict=True)))
     return described.result(*found) if described.result else found
 
 
 def checked_input(model: Model, quantity: str, name: str, value: Any) -> Array:
     """One input as an array whose core shape is right."""
     described = quantity_named(quantity)
-    shape = _shape(model, {**described.inputs, **described.optional}[name])
+    shape = sized(model, {**described.inputs, **described.optional}[name])
     return _checked(model, quantity, name, _numbers(quantity, name, value), shape)
 
 
@@ -298,7 +269,7 @@ def _numbers(quantity: str, name: str, value: Any) -> Array:
 
 def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[int, ...]) -> Array:
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        order = f"; joint order: {', '.join(model.joint_names[:12])}" if name in ("q", "qd", "qdd") else ""
+        order = f"; joint order: {', '.join(model.joint_names[:12])}" if name in PER_JOINT else ""
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{quantity}: {name} has shape {array.shape}, {model.name} needs {wanted}{order}")
     return array

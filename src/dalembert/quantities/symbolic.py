@@ -10,7 +10,8 @@ from dalembert.errors import Error, unknown
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
-from dalembert.quantities.quantity import QUANTITIES, quantity_named, shapes_of
+from dalembert.quantities.quantity import shapes_of
+from dalembert.quantities.table import quantity_named
 from dalembert.spatial import Array, Transform
 from dalembert.trace.program import Program, trace
 
@@ -60,7 +61,7 @@ class Symbolic:
         described = quantity_named(quantity)
         shapes = shapes_of(self.model, quantity) | {"parameters": (len(self.names),)}
         function = formulation(quantity, method or described.method)
-        return trace(lambda *x: function(self.tree(x[-1]), *x[:-1]), shapes, outputs=tuple(QUANTITIES[quantity].outputs))
+        return trace(lambda *x: function(self.tree(x[-1]), *x[:-1]), shapes, outputs=tuple(described.outputs))
 
     def __repr__(self) -> str:
         return f"<Symbolic {self.model.name}: {', '.join(self.names)}>"

@@ -87,6 +87,10 @@ class Tally:
         """Free, like negation."""
         return self
 
+    def above(self, floor: float, otherwise: float) -> "Tally":
+        """Free, like negation."""
+        return self
+
     conjugate = sign
 
 

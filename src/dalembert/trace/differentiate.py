@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from dalembert.errors import Error, unknown
 from dalembert.trace.expr import Tape
-from dalembert.trace.program import Program, Variable, apply, assemble, evaluate
+from dalembert.trace.program import Program, Variable, apply, assemble, evaluate, operands
 
 
 def differentiate(
@@ -80,6 +80,8 @@ def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
             return (apply("cos", a),)
         case "cos":
             return (-apply("sin", a),)
+        case "above":  # as if the floor were never met
+            return (1,)
         case _:  # sign
             return (0,)
 
@@ -91,8 +93,9 @@ def _all_partials(program: Program, values: list[Any]) -> list[tuple[tuple[int, 
         if op in ("input", "const"):
             found.append(())
             continue
-        a, b = values[rest[0]], values[rest[-1]]
-        found.append(tuple(zip(rest, _partials(op, a, b, values[i]), strict=True)))
+        given = operands((op, *rest))
+        a, b = values[given[0]], values[given[-1]]
+        found.append(tuple(zip(given, _partials(op, a, b, values[i]), strict=True)))
     return found
 
 

@@ -47,6 +47,10 @@ class Residue:
         """Refused: a field has no order."""
         return _refuse("sign")
 
+    def above(self, floor: float, otherwise: float) -> "Residue":
+        """Itself: a field has no order, and what guards against rounding has nothing to do."""
+        return self
+
     def conjugate(self) -> "Residue":
         """The same."""
         return self

@@ -1,7 +1,8 @@
 """Traced scalars. Arithmetic on an `Expr` appends nodes to its `Tape`; one rule table removes zeros, ones and signs.
 
 A node is a tuple (op, operand, ...): ("input", variable, position), ("const", number), or an operation on earlier nodes given by
-their index. Nodes stay in the order of creation, which is a topological order.
+their index; ("above", operand, floor, otherwise) has two numbers besides. Nodes stay in the order of creation, which is a
+topological order.
 
 `folding` applies the rules below; `sharing` gives equal expressions one node. With both off the tape holds what the source wrote.
 Folding 0 * x to 0 means that NaN and infinity in x do not reach results that do not depend on x.
@@ -134,6 +135,10 @@ class Expr:
     def sign(self) -> "Expr":
         """-1, 0 or 1."""
         return self.tape.raw("sign", self)
+
+    def above(self, floor: float, otherwise: float) -> "Expr":
+        """Itself where it is above a number, else another number."""
+        return self.tape.node("above", self.index, float(floor), float(otherwise))
 
     def conjugate(self) -> "Expr":
         """The same: traced scalars stand for real numbers (complex ones may be replayed through them)."""

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import Error
+from dalembert.spatial import above
 from dalembert.trace.expr import BINARY, Expr, Node, Tape
 
-RESERVED = ("sin", "cos", "sqrt", "sign")
+RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")
+LEAVES = ("input", "const")
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -41,8 +43,9 @@ class Variable(NamedTuple):
 class Program:
     """Straight-line code: every node computes one scalar from earlier ones.
 
-    A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); or an operation ("add", i, j), ("sin", i), ... on
-    earlier nodes. `results` are the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
+    A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); ("above", i, floor, otherwise): node i where it
+    exceeds the number `floor`, else the number `otherwise`; or an operation ("add", i, j), ("sin", i), ... on earlier nodes. `results` are
+    the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
 
     >>> from dalembert.trace import trace
     >>> print(trace(lambda x: x[:1] * x[1:] + 0 * x[:1], {"x": (2,)}, outputs=("y",)))
@@ -91,7 +94,7 @@ class Program:
             if op == "input":
                 right = f"{self.inputs[rest[0]].name}[{_position(self.inputs[rest[0]], rest[1])}]"
             else:
-                right = repr(rest[0]) if op == "const" else written(op, *(f"v{k}" for k in rest))
+                right = repr(rest[0]) if op == "const" else written((op, *rest), [f"v{k}" for k in operands((op, *rest))])
             lines.append(f"v{i} = {right}")
         for variable, nodes in self.output_nodes():
             lines += [f"{variable.name}[{_position(variable, j)}] = v{node}" for j, node in enumerate(nodes)]
@@ -104,11 +107,12 @@ def signature(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> str:
     return " -> ".join(sides)
 
 
-def written(op: str, *names: str) -> str:
-    """An operation as text."""
+def written(node: Node, names: Sequence[str]) -> str:
+    """An operation as text, with names for its operands."""
+    op = node[0]
     if op in BINARY:
         return f"{names[0]} {SYMBOLS[op]} {names[1]}"
-    return f"-{names[0]}" if op == "neg" else f"{op}({names[0]})"
+    return f"-{names[0]}" if op == "neg" else f"{op}({', '.join([*names, *map(repr, numbers(node))])})"
 
 
 def _position(variable: Variable, j: int) -> str:
@@ -170,34 +174,40 @@ def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes:
     for i, node in enumerate(nodes):
         if needed[i]:
             number[i] = len(kept)
-            kept.append(node if node[0] in ("input", "const") else (node[0], *(number[j] for j in node[1:])))
+            kept.append(node if node[0] in LEAVES else (node[0], *(number[j] for j in operands(node)), *numbers(node)))
     return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
 
 
 def operands(node: Node) -> tuple[int, ...]:
     """The earlier nodes that a node uses."""
-    return () if node[0] in ("input", "const") else node[1:]
+    op = node[0]
+    return () if op in LEAVES else node[1:2] if op == "above" else node[1:]
+
+
+def numbers(node: Node) -> tuple[float, ...]:
+    """The numbers that an operation holds besides its operands."""
+    return node[2:] if node[0] == "above" else ()
 
 
 def evaluate(
     program: Program,
     inputs: Sequence[Sequence[Any]],
     constant: Callable[[Any], Any] = lambda c: c,
-    function: Callable[[str, Any], Any] | None = None,
+    function: Callable[..., Any] | None = None,
 ) -> list[Any]:
-    """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt and sign."""
+    """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt, sign and above."""
     values: list[Any] = []
-    for op, *rest in program.nodes:
-        if op == "input":
-            values.append(inputs[rest[0]][rest[1]])
-        elif op == "const":
-            values.append(constant(rest[0]))
+    for node in program.nodes:
+        if node[0] == "input":
+            values.append(inputs[node[1]][node[2]])
+        elif node[0] == "const":
+            values.append(constant(node[1]))
         else:
-            values.append(apply(op, *(values[i] for i in rest), function=function))
+            values.append(apply(node[0], *(values[i] for i in operands(node)), *numbers(node), function=function))
     return values
 
 
-def apply(op: str, a: Any, b: Any = None, function: Callable[[str, Any], Any] | None = None) -> Any:
+def apply(op: str, a: Any, b: Any = None, c: Any = None, function: Callable[..., Any] | None = None) -> Any:
     """One operation."""
     if op == "add":
         return a + b
@@ -209,6 +219,12 @@ def apply(op: str, a: Any, b: Any = None, function: Callable[[str, Any], Any] | 
         return a / b
     if op == "neg":
         return -a
-    if function is not None:
-        return function(op, a)
-    return getattr(a, op)() if isinstance(a, Expr) else getattr(np, op)(a)
+    arguments = (a, b, c) if op == "above" else (a,)
+    return (function or _known)(op, *arguments)
+
+
+def _known(op: str, a: Any, *numbers: float) -> Any:
+    """A function of a traced scalar or of numbers."""
+    if isinstance(a, Expr):
+        return getattr(a, op)(*numbers)
+    return above(a, *numbers) if op == "above" else getattr(np, op)(a)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import Error, brief
-from dalembert.spatial import sign
+from dalembert.spatial import above, sign
 from dalembert.trace.exact import Angle, Residue
 from dalembert.trace.program import Program, Variable, evaluate
 
@@ -20,8 +20,19 @@ class Scalars(NamedTuple):
 
     name: str
     functions: Any  # has sin, cos, sqrt, sign
+    above: Callable[[Any, float, float], Any]
     constant: Callable[[Any], Any]
     stack: Callable[..., Any] | None = None  # for arrays: values are batches, outputs are stacked along new last axes
+
+
+def _where(x: Any, floor: float, otherwise: float) -> Any:
+    """For scalars that can be compared."""
+    return x if getattr(x, "real", x) > floor else otherwise
+
+
+def _itself(x: Any, floor: float, otherwise: float) -> Any:
+    """For scalars without an order: symbols and residues."""
+    return x
 
 
 class _Methods:
@@ -88,26 +99,27 @@ def _scalars(x: Any) -> Scalars:
     """The kind of scalar that x is."""
     library = _library(x)
     if isinstance(x, np.ndarray):
-        return Scalars("numpy", _NumPy, lambda c: c, np.stack)
+        return Scalars("numpy", _NumPy, above, lambda c: c, np.stack)
     if isinstance(x, int | float | complex):
-        return Scalars("python", _Python, lambda c: c)
+        return Scalars("python", _Python, _where, lambda c: c)
     if isinstance(x, Fraction):
-        return Scalars("fractions", _Fractions, Fraction)
+        return Scalars("fractions", _Fractions, _where, Fraction)
     if isinstance(x, Residue):
-        return Scalars("residues", _Methods, Residue)
+        return Scalars("residues", _Methods, _itself, Residue)
     if library == "sympy":
         sympy = import_module("sympy")
-        return Scalars(library, sympy, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
+        return Scalars(library, sympy, _itself, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
     if library == "mpmath":
         mpmath = import_module("mpmath")
-        return Scalars(library, mpmath, mpmath.mpmathify)
+        return Scalars(library, mpmath, _where, mpmath.mpmathify)
     if library == "casadi":
-        return Scalars(library, import_module("casadi"), lambda c: c)
+        casadi = import_module("casadi")
+        return Scalars(library, casadi, lambda x, floor, otherwise: casadi.if_else(x > floor, x, otherwise), lambda c: c)
     if library == "jax":
         jnp = import_module("jax.numpy")
-        return Scalars(library, jnp, lambda c: c, jnp.stack)
+        return Scalars(library, jnp, lambda x, floor, otherwise: jnp.where(x > floor, x, otherwise), lambda c: c, jnp.stack)
     if all(hasattr(x, name) for name in ("sin", "cos", "sqrt", "sign", "__add__", "__mul__")):
-        return Scalars(library, _Methods, lambda c: c)
+        return Scalars(library, _Methods, _itself, lambda c: c)
     raise Error(f"cannot replay a program on {brief(x)}: scalars of type {type(x).__name__} are unknown")
 
 
@@ -142,7 +154,9 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
             raise Error(f"arrays with batch axes cannot be mixed with {scalars.name} scalars")
     batch = _batch(scalars, columns)
 
-    def function(op: str, x: Any) -> Any:
+    def function(op: str, x: Any, *numbers: float) -> Any:
+        if op == "above":
+            return scalars.above(x, *numbers)
         return getattr(_Methods if isinstance(x, Angle) else scalars.functions, op)(x)
 
     try:

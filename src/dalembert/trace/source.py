@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.spatial import sign
+from dalembert.spatial import above, sign
 from dalembert.trace.program import Program, operands, written
 
 CHUNK = 1024  # states at a time: the rows in use stay in cache
@@ -37,7 +37,7 @@ def numpy_source(program: Program, name: str = "program") -> str:
         if op == "input":
             text = f"{program.inputs[rest[0]].name}[{rest[1]}]"
         else:
-            text = _literal(rest[0]) if op == "const" else written(op, *(f"v{slot[i]}" for i in rest))
+            text = _literal(rest[0]) if op == "const" else written((op, *rest), [f"v{slot[i]}" for i in operands((op, *rest))])
         free += [slot[i] for i in dict.fromkeys(operands((op, *rest))) if last[i] == k]
         if free:
             slot[k] = free.pop()
@@ -54,7 +54,8 @@ def _literal(x: Any) -> str:
 
 def numpy_function(program: Program) -> Callable[..., tuple[Any, ...]]:
     """The compiled form of `numpy_source`."""
-    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": sign, "inf": np.inf, "nan": np.nan}
+    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": sign, "above": above}
+    scope |= {"inf": np.inf, "nan": np.nan}
     exec(compile(numpy_source(program), "<dalembert program>", "exec"), scope)  # noqa: S102 - our own generated text
     return scope["program"]
 

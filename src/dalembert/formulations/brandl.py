@@ -1,0 +1,41 @@
+"""Articulated bodies with each rotation split into two planar ones: Brandl, Johanni and Otter 1986.
+
+In Denavit-Hartenberg frames the step from link to link is a turn about z, by the joint, and one about x, fixed. A planar turn of a
+tensor costs eight products instead of forty-five. The recursion is in `_articulated_body`. Where a fixed rotation is not about x,
+as between the frames that a user may choose, it is applied as a whole.
+"""
+
+from typing import Any
+
+from dalembert.formulations._articulated_body import Articulated, accelerations
+from dalembert.formulations._axes import Axis
+from dalembert.linalg import PLAIN, Pivots
+from dalembert.model.tree import Tree
+from dalembert.spatial import Array, along_z, congruent, turn_tensor
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    wrenches: Any = None,
+    base_twist: Any = None,
+    base_acceleration: Any = None,
+    pivots: Pivots = PLAIN,
+) -> Array:
+    """Joint accelerations qdd (..., n)."""
+    return accelerations(tree, q, qd, tau, wrenches, base_twist, base_acceleration, pivots, to_parent)
+
+
+def to_parent(P: Articulated, joint: Axis) -> Articulated:
+    """An articulated inertia in the parent's frame."""
+    P = P.seen_from(along_z(joint.slide)).turned(lambda T: turn_tensor(joint.c, joint.s, T))
+    return P.turned(lambda T: fixed_turn(joint.fixed.rotation, T)).seen_from(joint.fixed.translation)
+
+
+def fixed_turn(R: Any, T: Any) -> Array:
+    """R T R^T, by a planar turn where R is plainly one about x."""
+    if [R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[2, 0]] == [1, 0, 0, 0, 0]:
+        return turn_tensor(R[1, 1], R[2, 1], T, axis=0)
+    return congruent(R, T)

@@ -1,0 +1,100 @@
+"""Small dense systems on any scalar: M = U D U^T without pivoting, which for mass matrices is stable and has a meaning.
+
+U is unit upper triangular. With the base first, D_i is the inertia that joint i feels when all joints behind it are free
+(Kozlowski's D(k), Featherstone's articulated inertia about the axis), whichever method computes it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.spatial import Array, above, dot, matrix, stack, symmetric
+
+
+class SingularError(Error):
+    """A pivot of the mass matrix that is zero whatever the state: joint `index` feels no inertia."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        super().__init__(f"joint {index} feels no inertia: the mass matrix is singular")
+
+
+class Pivots(NamedTuple):
+    """How D_i becomes a pivot: the rotor's inertia is added, and what is not above `least` counts as zero.
+
+    A zero known while recording raises `SingularError`; one that depends on the state becomes NaN.
+    """
+
+    armature: Any = None  # (n,) reflected rotor inertias
+    least: Any = None  # (n,) the rounding errors of D
+
+    def __call__(self, i: int, D: Any) -> Any:
+        """The pivot of joint i."""
+        D = D if self.armature is None else D + self.armature[i]
+        least = 0.0 if self.least is None else self.least[i]
+        if isinstance(D, int | float | np.number) and not isinstance(D, complex) and least >= D:
+            raise SingularError(i)
+        return D if self.least is None else above(D, least, np.nan)
+
+
+PLAIN = Pivots()
+
+
+class Factors(NamedTuple):
+    """M = U diag(D) U^T."""
+
+    U: Array  # (..., n, n) unit upper triangular
+    D: Array  # (..., n)
+
+
+def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
+    """The factors of a symmetric matrix; only its upper triangle is read.
+
+    >>> udu(np.array([[2.0, 1.0], [1.0, 1.0]]))
+    Factors(U=array([[1., 1.],
+           [0., 1.]]), D=array([1., 1.]))
+    """
+    n = M.shape[-1]
+    scaled: dict[tuple[int, int], Any] = {}  # U_ij D_j, before the division
+    U: dict[tuple[int, int], Any] = {}
+    D: dict[int, Any] = {}
+    for j in reversed(range(n)):
+        for i in range(j + 1):
+            scaled[i, j] = M[..., i, j] - sum((scaled[i, k] * U[j, k] for k in range(j + 1, n)), 0)
+        D[j] = pivots(j, scaled[j, j])
+        reciprocal = 1 / D[j]
+        for i in range(j):
+            U[i, j] = scaled[i, j] * reciprocal
+    return Factors(matrix(U | {(i, i): 1 for i in range(n)}, n), stack([D[i] for i in range(n)]))
+
+
+def solve(factors: Factors, b: Any) -> Array:
+    """x (..., n) with M x = b."""
+    U, D = factors
+    n = D.shape[-1]
+    z: list[Any] = [None] * n  # U z = b
+    for i in reversed(range(n)):
+        z[i] = b[..., i] - sum((U[..., i, j] * z[j] for j in range(i + 1, n)), 0)
+    x: list[Any] = []  # U^T x = z / D
+    for i in range(n):
+        x.append(z[i] * (1 / D[..., i]) - sum((U[..., j, i] * x[j] for j in range(i)), 0))
+    return stack(x)
+
+
+def unit_upper_inverse(U: Any) -> Array:
+    """The inverse of a unit upper triangular matrix."""
+    n = U.shape[-1]
+    W: dict[tuple[int, int], Any] = {(i, i): 1 for i in range(n)}
+    for i in reversed(range(n)):
+        for j in range(i + 1, n):
+            W[i, j] = -sum((U[..., i, k] * W[k, j] for k in range(i + 1, j + 1)), 0)
+    return matrix(W, n)
+
+
+def inverse(factors: Factors) -> Array:
+    """M^-1 = U^-T D^-1 U^-1, symmetric."""
+    W, D = unit_upper_inverse(factors.U), factors.D
+    n = D.shape[-1]
+    scaled = W * (1 / D)[..., :, None]
+    return symmetric(matrix({(i, j): dot(W[..., : i + 1, i], scaled[..., : i + 1, j]) for i in range(n) for j in range(i, n)}, n))

@@ -1,0 +1,193 @@
+"""What each quantity takes and gives, and what joints add to it beside the links."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert import formulations
+from dalembert.errors import unknown
+from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
+from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
+from dalembert.formulations.newton_euler import Pass
+from dalembert.formulations.spatial_operator import Diagonalization, OperatorRates, SpatialOperators
+from dalembert.formulations.stacked_operators import Operators
+from dalembert.linalg import Pivots
+from dalembert.model.model import Model
+from dalembert.spatial import Array, sign
+from dalembert.trace.program import Program
+
+ROUNDING = 64 * np.finfo(float).eps  # of the largest inertia about a joint: a pivot below is nothing but errors
+
+
+class Quantity(NamedTuple):
+    """Names and shapes; in shapes, "n" stands for the number of joints, "6n" and "10n" for multiples of it."""
+
+    inputs: Mapping[str, tuple[Any, ...]]
+    outputs: Mapping[str, tuple[Any, ...]]
+    method: str  # the default
+    optional: Mapping[str, tuple[Any, ...]] = {}
+    result: Callable[..., Any] | None = None  # the NamedTuple of several outputs
+    joints: Callable[..., Any] | None = None  # how friction and rotors enter
+    invariant: bool = False  # whether link frames and the sharing out of inertias do not matter
+    divides: bool = False  # whether a singular mass matrix makes it NaN
+    # a quantity that is no formulation's: (model, method, optional, options) -> Program, its methods and its options' defaults
+    derived: Callable[..., Program] | None = None
+    methods: tuple[str, ...] = ()
+    options: Mapping[str, Any] = {}
+
+
+def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
+    """Armature, damping and Coulomb friction of every joint."""
+    joints = [link.joint for link in model.links]
+    armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
+    return armature, damping, coulomb
+
+
+def friction(model: Model, qd: Any) -> list[Any]:
+    """damping qd and coulomb sign(qd), as far as the robot has them."""
+    _, damping, coulomb = joint_parameters(model)
+    terms = ((damping, qd), (coulomb, sign(qd) if coulomb.any() else qd))
+    return [factor * motion for factor, motion in terms if factor.any()]
+
+
+def pivots(model: Model) -> Pivots:
+    """The rotors' inertias, and the rounding errors of the pivots: relative to M_ii, which is sampled at some positions."""
+    armature = joint_parameters(model)[0]
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (16, model.n)) * np.where(model.tree.screw[:, 0], 1.0, 1 / np.pi)
+    with np.errstate(all="ignore"):
+        M = formulations.formulation("mass_matrix", "composite_body")(model.tree, q)
+    scale = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).max(axis=0)
+    return Pivots(armature if armature.any() else None, ROUNDING * (scale + armature))
+
+
+def _forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Inverse dynamics and the forces that rotors and friction take."""
+
+    def whole(**given: Any) -> Any:
+        armature, tau = joint_parameters(model)[0], function(**given)
+        tau = tau + armature * given["qdd"] if armature.any() else tau
+        return sum(friction(model, given["qd"]), tau)
+
+    return whole
+
+
+def _accelerations(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Forward dynamics with what friction leaves of the forces; rotors are among the pivots."""
+
+    def whole(**given: Any) -> Any:
+        for term in friction(model, given["qd"]):
+            given["tau"] = given["tau"] - term
+        return function(**given)
+
+    return whole
+
+
+def _inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The mass matrix with the rotors on its diagonal."""
+
+    def whole(**given: Any) -> Any:
+        armature, M = joint_parameters(model)[0], function(**given)
+        return M + np.diag(armature).astype(object) if armature.any() else M
+
+    return whole
+
+
+Q, QD, QDD, TAU = ({name: ("n",)} for name in ("q", "qd", "qdd", "tau"))
+STATE = Q | QD | QDD
+OUTSIDE = {"wrenches": ("n", 6), "base_twist": (6,), "base_acceleration": (6,)}
+_BIG = ("6n", "6n")
+_RATES = dict.fromkeys(OperatorRates._fields, _BIG) | {
+    "H": ("n", "6n"), "D": ("n",), "G": ("6n", "n"), "m": ("n", "n"),
+}  # fmt: skip
+
+
+def _diagonal(inputs: Mapping[str, Any], output: str, shape: tuple[str, ...] = ("n",)) -> Quantity:
+    """A quantity of the diagonalized equations."""
+    return Quantity(inputs, {output: shape}, "diagonalized_normalized", invariant=True, divides=True)
+
+
+QUANTITIES = {
+    "inverse_dynamics": Quantity(STATE, TAU, "newton_euler", OUTSIDE, joints=_forces, invariant=True),
+    "forward_dynamics": Quantity(
+        Q | QD | TAU, QDD, "articulated_body", OUTSIDE, joints=_accelerations, invariant=True, divides=True
+    ),
+    "mass_matrix": Quantity(Q, {"M": ("n", "n")}, "composite_body", joints=_inertias, invariant=True),
+    "inverse_mass_matrix": Quantity(Q, {"M_inverse": ("n", "n")}, "composite_body", invariant=True, divides=True),
+    "joint_wrenches": Quantity(STATE, {"joint_wrenches": ("n", 6)}, "newton_euler", OUTSIDE),
+    "newton_euler_pass": Quantity(STATE, dict.fromkeys(Pass._fields, ("n", 3)), "newton_euler", OUTSIDE, Pass),
+    "lagrange_euler_terms": Quantity(
+        Q | QD,
+        {"D": ("n", "n"), "H": ("n", "n", "n"), "h": ("n",), "c": ("n",)},
+        "lagrange_euler",
+        result=LagrangeEulerTerms,
+    ),
+    "dalembert_terms": Quantity(
+        Q | QD,
+        {"D_tran": ("n", "n"), "D_rot": ("n", "n"), "h_tran": ("n",), "h_rot": ("n",), "c": ("n",)},
+        "generalized_dalembert",
+        result=DalembertTerms,
+    ),
+    "stacked_operators": Quantity(
+        Q, {"A": ("6n", "n"), "G": _BIG, "Gamma": _BIG, "L": _BIG}, "stacked_operators", result=Operators
+    ),
+    "spatial_operators": Quantity(
+        Q,
+        dict.fromkeys(SpatialOperators._fields, _BIG) | {"H": ("n", "6n"), "D": ("n",), "G": ("6n", "n"), "K": ("6n", "n")},
+        "spatial_operator",
+        result=SpatialOperators,
+        divides=True,
+    ),
+    "spatial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True),
+    "inertial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True),
+    "diagonalize": Quantity(
+        Q,
+        {"D": ("n",), "U": ("n", "n"), "m": ("n", "n"), "l": ("n", "n"), "det": ()},
+        "spatial_operator",
+        result=Diagonalization,
+        invariant=True,
+        divides=True,
+    ),
+    "quasi_velocity": _diagonal(Q | QD, "nu"),
+    "joint_velocity": _diagonal(Q | {"nu": ("n",)}, "qd"),
+    "quasi_force": _diagonal(Q | TAU, "epsilon"),
+    "joint_force": _diagonal(Q | {"epsilon": ("n",)}, "tau"),
+    "quasi_coriolis": _diagonal(Q | {"nu": ("n",)}, "C"),
+    "quasi_coriolis_matrix": _diagonal(Q | {"nu": ("n",)}, "C", ("n", "n")),
+}
+
+
+def quantity_named(name: str) -> Quantity:
+    """The description of a quantity."""
+    if not isinstance(name, str) or name not in QUANTITIES:
+        raise unknown("quantity", name, QUANTITIES)
+    return QUANTITIES[name]
+
+
+def register(name: str, quantity: Quantity) -> None:
+    """Add a quantity that is made from others; the modules that define them call this."""
+    QUANTITIES[name] = quantity
+
+
+def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
+    """Names of the methods that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist".
+
+    >>> methods("inverse_dynamics")[:3]
+    ('newton_euler', 'newton_euler_base', 'lie_group')
+    """
+    described = quantity_named(quantity)
+    return described.methods if described.derived else formulations.methods(quantity, taking)
+
+
+def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> None:
+    """Refuse methods that a quantity does not have, and optional inputs that a method does not take."""
+    if not quantity_named(quantity).derived:
+        formulations.formulation(quantity, method, optional)
+    elif method not in (known := methods(quantity)):
+        raise unknown(f"method for {quantity}:", method, known)
+
+
+def sized(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape for this robot."""
+    sizes = {"n": model.n, "6n": 6 * model.n, "10n": 10 * model.n}
+    return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
