@@ -1,9 +1,9 @@
 """Formulations proven equal: as identities in everything a robot of a structure is made of, modulo a prime.
 
-Two formulations are polynomials in masses, centres of mass, inertias, link geometry, gravity, wrenches and the state, once
-cosines and sines are points on circles and rotations are rational in three parameters each (Cayley). If such polynomials
-differ, they agree at a random point modulo p with probability at most degree / p (Schwartz and Zippel). With p = 2^521 - 1 one
-point settles it, for every robot of that structure.
+Two formulations are polynomials or quotients of polynomials in masses, centres of mass, inertias, link geometry, gravity, wrenches
+and the state, once cosines and sines are points on circles and rotations are rational in three parameters each (Cayley). If such
+functions differ, they agree at a random point modulo p with probability at most degree / p (Schwartz and Zippel), the degree being
+that of the difference with its denominators cleared. With p = 2^521 - 1 one point settles it, for every robot of that structure.
 """
 
 import random
@@ -13,17 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import Error, brief, unknown
-from dalembert.formulations import formulation, methods
+from dalembert.formulations import formulation, takes
 from dalembert.model.links import LETTERS
 from dalembert.model.tree import Tree
 from dalembert.model.values import parent_indices
+from dalembert.quantities.table import quantity_named
 from dalembert.spatial import Transform
 from dalembert.trace.exact import PRIME, Angle, Residue
-from dalembert.trace.program import Program, trace
+from dalembert.trace.program import Program, operands, trace
 from dalembert.trace.replay import replay
 
-# everything a tree and a state are made of; "n" is the number of joints
-INGREDIENTS: dict[str, tuple[Any, ...]] = {
+# everything a tree is made of; "n" is the number of joints
+TREE: dict[str, tuple[Any, ...]] = {
     "before_R": ("n", 3, 3),
     "before_p": ("n", 3),
     "after_R": ("n", 3, 3),
@@ -33,12 +34,6 @@ INGREDIENTS: dict[str, tuple[Any, ...]] = {
     "com": ("n", 3),
     "inertia": ("n", 3, 3),
     "gravity": (3,),
-    "q": ("n",),
-    "qd": ("n",),
-    "qdd": ("n",),
-    "wrenches": ("n", 6),
-    "base_twist": (6,),
-    "base_acceleration": (6,),
 }
 MOVING_BASE = ("base_twist", "base_acceleration")
 
@@ -66,27 +61,36 @@ class Certificate(NamedTuple):
         return f"{self.methods[0]} and {self.methods[1]} are {verdict} on {self.structure}{tree}{sure}"
 
 
+def ingredients(quantity: str = "inverse_dynamics", moving: bool = True) -> dict[str, tuple[Any, ...]]:
+    """Everything that a quantity of a robot is a function of: the tree, the state, wrenches, and the motion of the base."""
+    described = quantity_named(quantity)
+    optional = {k: v for k, v in described.optional.items() if moving or k not in MOVING_BASE}
+    return TREE | dict(described.inputs) | optional
+
+
 def prove_equal(
     structure: str,
     method_a: str,
-    method_b: str = "newton_euler",
+    method_b: str | None = None,
     *,
+    quantity: str = "inverse_dynamics",
     parents: Sequence[int] | None = None,
     points: int = 1,
     seed: int = 0,
 ) -> Certificate:
-    """Whether two formulations of inverse dynamics are identical for every robot of a structure: R, P, H letters and parents.
+    """Whether two formulations of a quantity are identical for every robot of a structure: R, P, H letters and parents.
 
-    Wrenches on all links are part of the identity, and a moving base where both methods take one.
+    The second is the default method unless another is named. Wrenches on all links are part of the identity, and a moving base
+    where both methods take one. Methods with square roots (the normalized quasi-velocities) have no residues.
 
     >>> import dalembert as da
     >>> print(da.prove_equal("RP", "lagrange_euler"))
     lagrange_euler and newton_euler are equal on RP: wrong with probability below 2^-51...
     """
-    functions = [formulation("inverse_dynamics", method) for method in (method_a, method_b)]
-    able = methods("inverse_dynamics", taking=MOVING_BASE[0])
-    moving = all(method in able for method in (method_a, method_b))
-    return compare(structure, functions, (method_a, method_b), parents=parents, moving=moving, points=points, seed=seed)
+    names = method_a, method_b or quantity_named(quantity).method
+    functions = [formulation(quantity, method) for method in names]
+    moving = all(takes(quantity, method, MOVING_BASE[0]) for method in names)
+    return compare(structure, functions, names, quantity=quantity, parents=parents, moving=moving, points=points, seed=seed)
 
 
 def compare(
@@ -94,6 +98,7 @@ def compare(
     functions: Sequence[Callable[..., Any]],
     names: tuple[str, str],
     *,
+    quantity: str = "inverse_dynamics",
     parents: Sequence[int] | None = None,
     moving: bool = True,
     points: int = 1,
@@ -108,14 +113,15 @@ def compare(
         if letter not in LETTERS:
             raise unknown(f"joint letter in {structure!r}:", letter, LETTERS)
     above = parent_indices(parents, len(structure))
-    shapes = {k: _shape(s, len(structure)) for k, s in INGREDIENTS.items() if moving or k not in MOVING_BASE}
-    bodies = [on_tree(function, structure, above) for function in functions]
-    programs = [trace(body, shapes) for body in bodies]
-    degree = max(degree_bound(program, len(structure)) for program in programs)
+    wanted = ingredients(quantity, moving)
+    shapes = {k: _shape(s, len(structure)) for k, s in wanted.items()}
+    outputs = tuple(quantity_named(quantity).outputs)
+    programs = [trace(on_tree(function, structure, above), shapes, outputs=outputs) for function in functions]
+    degree = sum(degree_bound(program, len(structure)) for program in programs)
     equal = True
     for k in range(points):
-        values = {name: v for name, v in random_point(structure, f"{seed} {k}").items() if name in shapes}
-        first, second = (list(replay(program, values)) for program in programs)
+        values = random_point(structure, f"{seed} {k}", wanted)
+        first, second = (_residues(program, values) for program in programs)
         equal = equal and first == second
     log2 = points * (np.log2(max(degree, 1)) - np.log2(float(PRIME >> 500)) - 500)
     return Certificate(structure, above, names, equal, points, seed, degree, PRIME, float(log2))
@@ -125,8 +131,13 @@ def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:
     return tuple(n if d == "n" else d for d in template)
 
 
+def _residues(program: Program, values: dict[str, Any]) -> list[Any]:
+    found = replay(program, values)
+    return [x for array in (found if isinstance(found, tuple) else (found,)) for x in array.ravel()]
+
+
 def on_tree(function: Callable[..., Any], structure: str, parents: tuple[int, ...]) -> Callable[..., Any]:
-    """A formulation as a function of all ingredients, in the order of INGREDIENTS."""
+    """A formulation as a function of all ingredients, in their order."""
 
     def body(
         before_R: Any,
@@ -147,7 +158,7 @@ def on_tree(function: Callable[..., Any], structure: str, parents: tuple[int, ..
     return body
 
 
-def random_point(structure: str, seed: Any) -> dict[str, Any]:
+def random_point(structure: str, seed: Any, wanted: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
     """Residues for every ingredient: rotations orthonormal, inertias symmetric, angles on circles, the rest free."""
     rng, n = random.Random(seed), len(structure)
 
@@ -157,7 +168,7 @@ def random_point(structure: str, seed: Any) -> dict[str, Any]:
             array[index] = Residue(rng.randrange(PRIME))
         return array
 
-    values = {name: free(*_shape(shape, n)) for name, shape in INGREDIENTS.items()}
+    values = {name: free(*_shape(shape, n)) for name, shape in wanted.items()}
     for i in range(n):
         values["before_R"][i], values["after_R"][i] = _rotation(rng), _rotation(rng)
         for r, c in ((1, 0), (2, 0), (2, 1)):
@@ -180,21 +191,32 @@ def _rotation(rng: random.Random) -> Any:
 
 
 def degree_bound(program: Program, n: int) -> int:
-    """A bound on the degree of the outputs in the free parameters, denominators cleared.
+    """A bound on the degree of numerators and denominators of the outputs in the free parameters.
 
-    A program of degree d in its inputs, cosines and sines has at most degree d in each. Of these, 2 n rotations and n circles are
-    quadratic polynomials over a quadratic denominator of their own; clearing all of them makes at most d + 3 n times 2 d.
+    A node is a polynomial of some degree over a product of earlier divisors; sums take the least common denominator. Of the inputs,
+    cosines and sines that these are polynomials in, 2 n rotations and n circles are quadratic polynomials over a quadratic
+    denominator of their own; clearing all of them makes at most d + 3 n times 2 d of a degree d.
     """
-    degree: list[int] = []
-    for op, *rest in program.nodes:
-        if op == "const":
-            degree.append(0)
-        elif op in ("input", "sin", "cos"):
-            degree.append(1)
+    degree: list[int] = []  # of the numerator
+    below: list[dict[int, int]] = []  # powers of divisors in the denominator, by the node that was divided by
+    for node in program.nodes:
+        op, given = node[0], operands(node)
+        if not given or op in ("sin", "cos"):
+            degree.append(0 if op == "const" else 1)
+            below.append({})
         elif op in ("add", "sub"):
-            degree.append(max(degree[rest[0]], degree[rest[1]]))
-        elif op == "div" and degree[rest[1]]:
-            raise Error("the degree of a program with quotients is not bounded here")
+            common = {k: max(below[i].get(k, 0) for i in given) for i in given for k in below[i]}
+            degree.append(max(degree[i] + sum((e - below[i].get(k, 0)) * degree[k] for k, e in common.items()) for i in given))
+            below.append(common)
+        elif op in ("mul", "div"):
+            a, b = given
+            sign, by = (1, below[b]) if op == "mul" else (-1, below[b] | {b: below[b].get(b, 0) - 1} if degree[b] else below[b])
+            degree.append(degree[a] + (degree[b] if op == "mul" else 0))
+            below.append({k: below[a].get(k, 0) + sign * by.get(k, 0) for k in below[a] | by})
+        elif op in ("neg", "above"):
+            degree.append(degree[given[0]])
+            below.append(below[given[0]])
         else:
-            degree.append(sum(degree[i] for i in rest))
-    return (1 + 6 * n) * max((degree[i] for i in program.results), default=0)
+            raise Error(f"a program with {op} has no degree: it is no quotient of polynomials")
+    whole = (degree[i] + sum(abs(e) * degree[k] for k, e in below[i].items()) for i in program.results)
+    return (1 + 6 * n) * max(whole, default=0)

@@ -7,41 +7,65 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.formulations import methods
 from dalembert.model.dh import DHRow
 from dalembert.model.random import random_inertia
+from dalembert.quantities.table import methods
 from dalembert.robot import Robot
 from dalembert.text import Text, table
-from dalembert.trace.count import OperationCount
 
 Polynomial = tuple[Fraction, ...]  # coefficients of 1, n, n^2, ...
 FIT, CHECK = range(3, 9), 12  # with one or two joints the base still shows
 
 
 class Printed(NamedTuple):
-    """A count that a source prints, misprints corrected (docs/errata.md), by its table."""
+    """A count that a source prints, misprints corrected (docs/errata.md), by its table; some print only the total."""
 
     label: str
     method: str
     mul: Polynomial
     add: Polynomial
+    total: Polynomial
+    quantity: str = "inverse_dynamics"
 
 
 def _p(*coefficients: object) -> Polynomial:
     return tuple(Fraction(str(c)) for c in coefficients)
 
 
+def _both(label: str, method: str, mul: Polynomial, add: Polynomial, quantity: str = "inverse_dynamics") -> Printed:
+    total = tuple(a + b for a, b in itertools.zip_longest(mul, add, fillvalue=Fraction(0)))
+    return Printed(label, method, mul, add, total, quantity)
+
+
+def _forward(label: str, method: str, *total: object) -> Printed:
+    return Printed(label, method, (), (), _p(*total), "forward_dynamics")
+
+
+FORWARD = "forward_dynamics"
+TABLE_3 = "Kozlowski table 3"
 PRINTED = (
-    Printed("FGL table 3.1", "lagrange_euler", _p(0, "76/3", "844/3", "512/3", "128/3"), _p(0, "107/6", "637/3", "781/6", "98/3")),
-    Printed("FGL table 3.5", "lagrange_euler", _p(0, "160/3", "739/3", "512/3", "128/3"), _p(0, "245/6", "559/3", "781/6", "98/3")),
-    Printed("FGL table 3.4", "newton_euler", _p(-24, 117), _p(-21, 103)),
-    Printed("FGL table 3.5", "newton_euler", _p(0, 132), _p(-4, 111)),
-    Printed("Khalil and Kleinfinger, customized", "newton_euler", _p(-127, 92), _p(-117, 81)),
-    Printed("FGL table 3.5", "generalized_dalembert", _p(69, "268/3", "105/2", "13/6"), _p(45, "146/3", 44, "4/3")),
-    Printed("Featherstone, in Park et al.", "lie_group", _p(-68, 130), _p(-56, 101)),
-    Printed("Kozlowski, general", "spatial_operator", _p(-161, 142), _p(-135, 109)),
-    Printed("Kozlowski, special axes", "spatial_operator", _p(-117, 104), _p(-102, 87)),
+    _both("FGL table 3.1", "lagrange_euler", _p(0, "76/3", "844/3", "512/3", "128/3"), _p(0, "107/6", "637/3", "781/6", "98/3")),
+    _both("FGL table 3.5", "lagrange_euler", _p(0, "160/3", "739/3", "512/3", "128/3"), _p(0, "245/6", "559/3", "781/6", "98/3")),
+    _both("FGL table 3.4", "newton_euler", _p(-24, 117), _p(-21, 103)),
+    _both("FGL table 3.5", "newton_euler", _p(0, 132), _p(-4, 111)),
+    _both("Khalil and Kleinfinger, customized", "newton_euler", _p(-127, 92), _p(-117, 81)),
+    _both("FGL table 3.5", "generalized_dalembert", _p(69, "268/3", "105/2", "13/6"), _p(45, "146/3", 44, "4/3")),
+    _both("Featherstone, in Park et al.", "lie_group", _p(-68, 130), _p(-56, 101)),
+    _both("Kozlowski, general", "spatial_operator", _p(-161, 142), _p(-135, 109)),
+    _both("Kozlowski, special axes", "spatial_operator", _p(-117, 104), _p(-102, 87)),
+    _forward(f"{TABLE_3}, Featherstone 1987", "articulated_body", -526, 579),
+    _forward(f"{TABLE_3}, Brandl 1986", "brandl", -420, 470),
+    _forward(f"{TABLE_3}, 1993", "kalman", -503, 477),
+    _forward(TABLE_3, "walker_orin_1", -33, "1183/6", "261/2", "1/3"),
+    _forward(TABLE_3, "walker_orin_2", -33, "1567/6", "133/2", "1/3"),
+    _forward(TABLE_3, "walker_orin_3", -113, "2149/6", "43/2", "1/3"),
+    _forward(f"{TABLE_3}, solved numerically, 1992", "joint_acceleration", -395, "2047/6", "41/2", "1/3"),
+    _both("Kozlowski table 2, general", "diagonalized_normalized", _p(-462, 605), _p(-448, 530), FORWARD),
+    _both("Kozlowski table 2, special axes", "diagonalized_normalized", _p(-381, 406), _p(-359, 376), FORWARD),
+    _both("Kozlowski table 2, general", "diagonalized_unnormalized", _p(-319, 500), _p(-286, 426), FORWARD),
+    _both("Kozlowski table 2, special axes", "diagonalized_unnormalized", _p(-238, 314), _p(-218, 284), FORWARD),
 )
+# Walker and Orin's fourth method: table 3 prints 5967 and 21537 operations for n = 6 and 12, and no polynomial that fits (E-K20)
 
 
 class Growth(NamedTuple):
@@ -50,11 +74,12 @@ class Growth(NamedTuple):
     method: str
     mul: Polynomial
     add: Polynomial
+    total: Polynomial  # with divisions and square roots
 
     @property
     def order(self) -> int:
         """The highest power of n."""
-        return max(len(self.mul), len(self.add)) - 1
+        return len(self.total) - 1
 
 
 def value(polynomial: Polynomial, n: int) -> Fraction:
@@ -72,20 +97,21 @@ def general_chain(n: int, seed: int = 0) -> Robot:
     return Robot.from_dh(rows, convention="standard", name=f"general {n}R")
 
 
-def _general(method: str, n: int) -> OperationCount:
-    return general_chain(n).operation_count("inverse_dynamics", method, customized=False)
-
-
-def growth(method: str) -> Growth:
+def growth(method: str, quantity: str = "inverse_dynamics") -> Growth:
     """The exact polynomials of a method's general count.
 
     >>> growth("newton_euler").order
     1
     """
-    counts = [_general(method, n) for n in FIT]
-    found = Growth(method, *(fitted(FIT, [getattr(c, field) for c in counts]) for field in ("mul", "add")))
-    far = _general(method, CHECK)
-    if (value(found.mul, CHECK), value(found.add, CHECK)) != (far.mul, far.add):
+
+    def count(n: int) -> tuple[int, int, int]:
+        found = general_chain(n).operation_count(quantity, method, customized=False)
+        return found.mul, found.add, found.total
+
+    counts = [count(n) for n in FIT]
+    found = Growth(method, *(fitted(FIT, column) for column in zip(*counts, strict=True)))
+    far = count(CHECK)
+    if tuple(value(p, CHECK) for p in found[1:]) != far:
         raise ArithmeticError(f"the count of {method} is no polynomial: {far} at n = {CHECK}")
     return found
 
@@ -125,35 +151,50 @@ def shown(polynomial: Polynomial) -> str:
     return " ".join(parts)
 
 
-def complexity(robot: Robot | None = None) -> Text:
-    """Operation counts of inverse dynamics by every method, beside the printed ones.
+def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -> Text:
+    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, beside the printed ones.
 
     For a robot: customized to it, as the source is written (general), and the printed polynomials at its n. Without one: our own
     polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
     """
-    return _of_robot(robot) if robot is not None else _in_general()
+    methods(quantity)
+    return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
 
 
-def _of_robot(robot: Robot) -> Text:
-    rows = [["inverse dynamics by", "customized mul", "add", "general mul", "add", "printed mul", "add", "where"]]
-    for method in methods("inverse_dynamics"):
-        own, general = (robot.operation_count("inverse_dynamics", method, customized=c) for c in (True, False))
-        ours = [method, *map(str, (own.mul, own.add, general.mul, general.add))]
-        comparable = robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
-        printed = [p for p in PRINTED if p.method == method and comparable]  # serial arms of turning joints
+def _printed(method: str, quantity: str) -> list[Printed]:
+    return [p for p in PRINTED if (p.method, p.quantity) == (method, quantity)]
+
+
+def _of_robot(robot: Robot, quantity: str) -> Text:
+    title = f"{quantity.replace('_', ' ')} by"
+    rows = [[title, "customized mul", "add", "total", "general mul", "add", "total", "printed mul", "add", "total", "where"]]
+    comparable = robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
+    for method in methods(quantity):
+        counts = [robot.operation_count(quantity, method, customized=c) for c in (True, False)]
+        ours = [method, *(str(x) for c in counts for x in (c.mul, c.add, c.total))]
+        printed = _printed(method, quantity) if comparable else []  # serial arms of turning joints
         for k, p in enumerate(printed or [None]):
-            theirs = ["", "", ""] if p is None else [*(str(value(x, robot.n)) for x in (p.mul, p.add)), p.label]
-            rows.append([*(ours if k == 0 else [""] * 5), *theirs])
-    return Text(f"{robot.name}, n = {robot.n}\n" + table(rows, right=True))
+            theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
+            rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
+    return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True))
 
 
-def _in_general() -> Text:
-    rows = [["inverse dynamics by", "order", "general multiplications", "general additions", "customized, n = 6", "printed"]]
-    for method in methods("inverse_dynamics"):
-        ours = growth(method)
-        printed = [f"{p.label}: {shown(p.mul)} / {shown(p.add)}" for p in PRINTED if p.method == method]
-        for k, text in enumerate(printed or [""]):
-            own = general_chain(6).operation_count("inverse_dynamics", method)
-            first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), f"{own.mul} / {own.add}"]
-            rows.append([*(first if k == 0 else [""] * 5), text])
+def _at(polynomial: Polynomial, n: int) -> str:
+    return str(value(polynomial, n)) if polynomial else ""
+
+
+def _in_general(quantity: str) -> Text:
+    title = f"{quantity.replace('_', ' ')} by"
+    rows = [[title, "order", "general mul", "general add", "customized 6", "12", "printed", "at 6", "at 12"]]
+    for method in methods(quantity):
+        ours = growth(method, quantity)
+        own = [general_chain(n).operation_count(quantity, method) for n in (6, 12)]
+        first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), *(f"{c.mul} / {c.add}" for c in own)]
+        for k, p in enumerate(_printed(method, quantity) or [None]):
+            theirs = [] if p is None else [_polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
+            rows.append([*(first if k == 0 else [""] * len(first)), *(theirs or [""] * 3)])
     return Text("general serial arm of n revolute joints on a standing base\n" + table(rows))
+
+
+def _polynomials(p: Printed) -> str:
+    return f"{p.label}: {f'{shown(p.mul)} / {shown(p.add)}' if p.mul else shown(p.total)}"
