@@ -1,14 +1,18 @@
 """Formulations as identities: on symbolic trees, modulo 2^521 - 1, where nothing rounds."""
 
 import random
+from functools import partial
 from itertools import product
 
+import numpy as np
 import pytest
 
 import dalembert as da
 from dalembert.formulations import formulation, methods
-from dalembert.proof import INGREDIENTS, MOVING_BASE, compare, on_tree, prove_equal, random_point
+from dalembert.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point
+from dalembert.spatial import Transform
 from dalembert.trace import replay, trace
+from dalembert.trace.exact import Angle, Residue
 
 
 def structures():
@@ -28,34 +32,89 @@ def test_structures_are_complete():
     assert len(CASES) == len(set(CASES)) == 3 + 9 * 2 + 27 * 6 + 12
 
 
-def moving_base(method):
-    return method in methods("inverse_dynamics", taking="base_twist")
+EXACT = [  # every quantity that has several methods, less those with square roots
+    ("inverse_dynamics", methods("inverse_dynamics")),
+    ("forward_dynamics", tuple(m for m in methods("forward_dynamics") if m != "diagonalized_normalized")),
+    ("mass_matrix", methods("mass_matrix")),
+    ("inverse_mass_matrix", methods("inverse_mass_matrix")),
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_formulations_identical_modulo_a_prime(part):
-    """Every method against newton_euler on every tree to 3 joints and a sample to 6, wrenches included, nothing rounded."""
+@pytest.mark.parametrize(("quantity", "by"), EXACT)
+def test_formulations_identical_modulo_a_prime(quantity, by, part):
+    """Every method against the others on every tree to 3 joints and a sample to 6, wrenches included, nothing rounded."""
     for joints, parents in CASES[part::4]:
-        point = random_point(joints, joints)
+        point = random_point(joints, joints, ingredients(quantity))
         still = {k: v for k, v in point.items() if k not in MOVING_BASE}
         expected = {}
-        for method in methods("inverse_dynamics"):
-            function = on_tree(formulation("inverse_dynamics", method), joints, parents)
+        for method in by:
+            function = on_tree(formulation(quantity, method), joints, parents)
             for moving, values in ((False, still), (True, point)):
-                if not moving or moving_base(method):
-                    result = list(function(*values.values()))
-                    assert result == expected.setdefault(moving, result), f"{method} on {joints} {parents}"
+                if not moving or method in methods(quantity, taking="base_twist"):
+                    result = function(*values.values()).ravel().tolist()
+                    assert result == expected.setdefault(moving, result), f"{quantity} by {method} on {joints} {parents}"
 
 
 @pytest.mark.slow
-def test_recording_changes_nothing(method):
-    for joints, parents in CASES[::40]:
-        names = [k for k in INGREDIENTS if moving_base(method) or k not in MOVING_BASE]
-        shapes = {k: tuple(len(joints) if d == "n" else d for d in INGREDIENTS[k]) for k in names}
-        point = {k: v for k, v in random_point(joints, joints).items() if k in names}
-        function = on_tree(formulation("inverse_dynamics", method), joints, parents)
-        assert list(replay(trace(function, shapes), point)) == list(function(*point.values()))
+@pytest.mark.parametrize(("quantity", "by"), EXACT)
+def test_recording_changes_nothing(quantity, by):
+    for method in by:
+        for joints, parents in CASES[::40]:
+            wanted = ingredients(quantity, moving=method in methods(quantity, taking="base_twist"))
+            shapes = {k: tuple(len(joints) if d == "n" else d for d in shape) for k, shape in wanted.items()}
+            point = random_point(joints, joints, wanted)
+            function = on_tree(formulation(quantity, method), joints, parents)
+            assert replay(trace(function, shapes), point).ravel().tolist() == function(*point.values()).ravel().tolist()
+
+
+def test_planar_turns_are_exact():
+    """In Denavit-Hartenberg frames brandl turns tensors about x; the others see any rotation."""
+    rng = random.Random(3)
+
+    def about_x():
+        angle = Angle.from_parameter(Residue(rng.randrange(10**40)), Residue(0))
+        c, s = angle.cos(), angle.sin()
+        return [[1, 0, 0], [0, c, -s], [0, s, c]]
+
+    for joints, parents in CASES[::9]:
+        fixed = np.array([about_x() for _ in joints], dtype=object)
+        straight = np.array([np.eye(3, dtype=int)] * len(joints), dtype=object)
+
+        def turned(tree, *state, method, fixed=fixed, straight=straight):
+            tree = tree._replace(
+                before=Transform(fixed, tree.before.translation), after=Transform(straight, tree.after.translation)
+            )
+            return formulation("forward_dynamics", method)(tree, *state)
+
+        point = random_point(joints, joints, ingredients("forward_dynamics"))
+        found = [
+            on_tree(partial(turned, method=method), joints, parents)(*point.values()).tolist() for method in ("brandl", "kalman")
+        ]
+        assert found[0] == found[1]
+
+
+def test_unnormalized_velocities_and_forces_are_exact():
+    """Round trips without any tolerance."""
+    for joints, parents in CASES[::15]:
+        wanted = ingredients("quasi_velocity")
+        point = random_point(joints, joints, wanted)
+        *tree, q, qd = point.values()
+        for there, back in (("quasi_velocity", "joint_velocity"), ("quasi_force", "joint_force")):
+            go, come = (on_tree(formulation(x, "diagonalized_unnormalized"), joints, parents) for x in (there, back))
+            assert come(*tree, q, go(*tree, q, qd)).tolist() == qd.tolist()
+
+
+def test_certificates_of_quotients():
+    for method in ("brandl", "walker_orin_4", "diagonalized_unnormalized"):
+        proof = prove_equal("RPH", method, quantity="forward_dynamics", parents=(-1, 0, 0))
+        assert proof
+        assert proof.degree > 1000
+        assert proof.log2_probability < -490
+    assert prove_equal("RRP", "lagrange_euler", quantity="mass_matrix")
+    with pytest.raises(da.Error, match="sqrt"):
+        prove_equal("RR", "diagonalized_normalized", quantity="forward_dynamics")
 
 
 def test_certificates(method):

@@ -9,7 +9,7 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot
 
 import dalembert as da
-from dalembert.spatial import cos_sin, sign, sqrt
+from dalembert.spatial import above, cos_sin, sign, sqrt
 from dalembert.trace import Angle, Residue, differentiate, operation_count, replay, trace
 from dalembert.trace.source import NumpyKernel, numpy_source
 
@@ -326,6 +326,36 @@ def test_angles_add_and_turn_back():
 def test_functions_of_fractions():
     program = trace(lambda x: np.stack([sqrt(x[0]), sign(x[1]), x[0] / x[0], 0 / x[1]]), {"x": (2,)})
     assert replay(program, {"x": [Fraction(4, 9), Fraction(-3)]}).tolist() == [Fraction(2, 3), -1, 1, 0]
+
+
+def guarded():
+    return trace(lambda x: np.stack([1 / above(x[0], 0.5, np.inf), above(x[1], 0.0, 7.0) + x[1]]), {"x": (2,)})
+
+
+def test_above_on_every_scalar():
+    """A number where it exceeds another, else a third one; symbols and residues have no order and stay."""
+    p = guarded()
+    assert "above(v0, 0.5, inf)" in str(p)
+    assert da.trace.operation_count(p) == da.OperationCount(add=1, div=1)
+    for x, expected in (([2.0, -1.0], [0.5, 6.0]), ([0.5, 3.0], [0.0, 6.0]), ([np.nan, 1.0], [0.0, 2.0])):
+        assert replay(p, {"x": x}).tolist() == NumpyKernel(p)(np.array(x)).tolist() == expected
+        assert da.compile_program(p)(np.array(x)).tolist() == expected
+        assert replay(p, {"x": np.array([x, x])}).tolist() == [expected] * 2
+    assert replay(p, {"x": [Fraction(4), Fraction(-2)]}).tolist() == [Fraction(1, 4), 5.0]
+    assert replay(p, {"x": [Residue(4), Residue(3)]}).tolist() == [Residue(1) / 4, 6]
+    close(replay(differentiate(p), {"x": [2.0, 1.0]}), [[-0.25, 0.0], [0.0, 2.0]], 1e-15)
+    again = trace(lambda x: replay(p, {"x": x}), {"x": (2,)})
+    assert again == p
+
+
+def test_above_in_other_libraries():
+    sympy, casadi, mpmath = (pytest.importorskip(name) for name in ("sympy", "casadi", "mpmath"))
+    p, x = guarded(), sympy.symbols("x0:2")
+    assert replay(p, {"x": list(x)}).tolist() == [1 / x[0], 2 * x[1]]
+    assert [float(y) for y in replay(p, {"x": [mpmath.mpf(2), mpmath.mpf(-1)]})] == [0.5, 6.0]
+    s = casadi.SX.sym("x", 2)
+    function = casadi.Function("f", [s], [casadi.vertcat(*replay(p, {"x": s}))])
+    assert np.asarray(function([2.0, -1.0])).ravel().tolist() == [0.5, 6.0]
 
 
 def test_numpy_kernels_take_any_program():

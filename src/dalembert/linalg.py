@@ -66,7 +66,8 @@ def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
         reciprocal = 1 / D[j]
         for i in range(j):
             U[i, j] = scaled[i, j] * reciprocal
-    return Factors(matrix(U | {(i, i): 1 for i in range(n)}, n), stack([D[i] for i in range(n)]))
+    unit = matrix(U | {(i, i): 1 for i in range(n)}, n)
+    return Factors(np.broadcast_to(unit, M.shape), stack([D[i] for i in range(n)]))
 
 
 def solve(factors: Factors, b: Any) -> Array:

@@ -2,7 +2,8 @@
 
 The paper numbers links from the tip; here the base comes first. Frames stand on the joint axes. X_i carries wrenches of frame i
 into its parent's, so X_i^T carries twists the other way; s_i is the joint's axis, H(k) in the paper; M_i the inertia about the
-origin. O_i = Omega_delta(i) is the force cross product of the joint's own twist s_i qd_i: for a sliding joint that is not skew (E-K5).
+origin. O_i = Omega_delta(i) is the force cross product of the joint's own twist s_i qd_i, which is not skew for a sliding joint
+(E-K5).
 
 Filter, from the tips to the base (12): D_i = s_i^T P_i s_i, G_i = P_i s_i / D_i, Psi_i = X_i (1 - G_i s_i^T) and
 P_i = M_i + sum Psi_k P_k X_k^T over the links k on link i. That last form holds with rotors too, which add to D_i alone.

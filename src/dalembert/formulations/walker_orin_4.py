@@ -1,8 +1,10 @@
 """Forward dynamics by conjugate gradients: Walker and Orin 1982, fourth method.
 
 M qdd = tau - b without M: inverse dynamics at rest and without gravity is the product M p. In exact arithmetic n steps solve the
-system; in floats the error grows with the condition of M. A residual that has vanished stays zero: its quotients do not become
-0 / 0.
+system. Rounding would soon spoil the conjugacy of the directions p, so each is made conjugate to all before it, not only to the
+last; where the residual has vanished, a step is zero instead of 0 / 0.
+
+A singular M goes unnoticed where the forces happen to be among its products: the evaluation looks at the pivots besides.
 """
 
 from collections.abc import Callable
@@ -37,13 +39,16 @@ def forward_dynamics(
 
     x = 0 * tau
     r = tau - inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
-    p, size = r, dot(r, r)
+    before: list[tuple[Any, Any, Any]] = []  # p, M p and 1 / (p . M p) of the steps so far
     for _ in range(n):
+        p = r
+        for older, M_older, weight in before:
+            p = p - scaled(dot(r, M_older) * weight, older)
         Mp = product(p)
-        step = size / above(dot(p, Mp), 0.0, np.inf)
+        weight = 1 / above(dot(p, Mp), 0.0, np.inf)
+        step = dot(p, r) * weight
         x, r = x + scaled(step, p), r - scaled(step, Mp)
-        size, before = dot(r, r), size
-        p = r + scaled(size / above(before, 0.0, np.inf), p)
+        before.append((p, Mp, weight))
     return x
 
 

@@ -69,8 +69,7 @@ def forward_dynamics(
 
     q, qd, tau: (..., n) joint positions, velocities, forces in joint order (rad or m, seconds, N m or N).
     wrenches, base_twist, base_acceleration, out: as in `inverse_dynamics`.
-    method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers, `walker_orin_4` (conjugate gradients) with
-    fewer digits.
+    method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers.
 
     A joint without inertia raises an error; where that depends on the state, one state raises and a batch gives NaN there with a
     `SingularWarning`.

@@ -18,7 +18,7 @@ from dalembert.model.reduce import reduced
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.quantities.singular import check_regular, without_inertia
-from dalembert.quantities.table import Quantity, check_method, joint_parameters, pivots, quantity_named, sized
+from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, pivots, quantity_named, sized
 from dalembert.spatial import Array
 from dalembert.trace.count import OperationCount, tally
 from dalembert.trace.count import operation_count as count
@@ -149,7 +149,7 @@ def compile(
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
         check_method(quantity, method, included)
         kept = kernels.setdefault((method, included, backend, chosen), _make(model, quantity, method, included, backend, chosen))
-        if isinstance(kept, Kernel) and not included and backend == "auto":
+        if isinstance(kept, Kernel) and not included and backend == "auto" and method not in UNGUARDED:
             # what a call without optional inputs looks up: the bare name of the method, or the values of the options
             kernels[(method, *(value for _, value in chosen)) if chosen else method] = short_way(kept)
     return kept
@@ -246,7 +246,7 @@ def evaluate(
         backend = "numpy"
     found = compile(model, quantity, method, optional=optional, backend=backend, **options)(*arrays, out=out)
     if described.divides:
-        check_regular(model, quantity, found if described.result else (found,), dict(zip(shapes, arrays, strict=True)))
+        check_regular(model, quantity, method, found if described.result else (found,), dict(zip(shapes, arrays, strict=True)))
     return described.result(*found) if described.result else found
 
 

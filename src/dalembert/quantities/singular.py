@@ -7,9 +7,9 @@ import numpy as np
 
 from dalembert.errors import Error, SingularWarning
 from dalembert.formulations._filter import filtered, links
-from dalembert.linalg import Pivots, SingularError
+from dalembert.linalg import SingularError
 from dalembert.model.model import Model
-from dalembert.quantities.table import pivots
+from dalembert.quantities.table import UNGUARDED, pivots
 from dalembert.spatial import Array
 
 
@@ -29,21 +29,27 @@ def regular(found: Array) -> bool:
     return bool(np.isfinite(np.add.reduce(found, axis=None)))
 
 
-def check_regular(model: Model, quantity: str, found: Sequence[Array], given: Mapping[str, Array]) -> None:
+def check_regular(model: Model, quantity: str, method: str, found: Sequence[Array], given: Mapping[str, Array]) -> None:
     """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
-    if all(regular(x) for x in found) or not model.n:
+    if method not in UNGUARDED and all(regular(x) for x in found):
         return
     batch = np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - (2 if name == "wrenches" else 1)] for name, x in given.items()))
     q = np.broadcast_to(np.real(given["q"]), (*batch, model.n)).reshape(-1, model.n)
     known = np.isfinite(q).all(axis=-1)
     weak = np.full(len(q), -1)
-    weak[known] = weak_joints(model, q[known])
+    try:
+        weak[known] = weak_joints(model, q[known])
+    except SingularError as singular:
+        raise without_inertia(model, quantity, singular.index) from None
     if not (weak >= 0).any():
         return
     state = int(np.argmax(weak >= 0))
     where = f" at q = {np.array2string(q[state], precision=6, separator=', ')}"
     if batch == ():
         raise without_inertia(model, quantity, int(weak[state]), where)
+    if method in UNGUARDED:
+        for x in found:
+            x[(weak >= 0).reshape(batch)] = np.nan
     name = model.joint_names[weak[state]]
     warnings.warn(
         f"{quantity}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(q)} states, the result is "
@@ -55,11 +61,7 @@ def check_regular(model: Model, quantity: str, found: Sequence[Array], given: Ma
 
 def weak_joints(model: Model, q: Array) -> Array:
     """For each state of (m, n), the joint nearest the tips without inertia, or -1."""
-    armature, least = pivots(model)
     with np.errstate(all="ignore"):
-        try:
-            D = filtered(model.tree, links(model.tree, q), Pivots(armature, least)).D
-        except SingularError as singular:
-            return np.full(len(q), singular.index)
+        D = filtered(model.tree, links(model.tree, q), pivots(model)).D
     weak = np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1)))
     return np.where(weak, np.arange(model.n), -1).max(axis=-1)

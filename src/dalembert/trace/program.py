@@ -44,8 +44,8 @@ class Program:
     """Straight-line code: every node computes one scalar from earlier ones.
 
     A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); ("above", i, floor, otherwise): node i where it
-    exceeds the number `floor`, else the number `otherwise`; or an operation ("add", i, j), ("sin", i), ... on earlier nodes. `results` are
-    the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
+    exceeds the number `floor`, else the number `otherwise`; or an operation ("add", i, j), ("sin", i), ... on earlier nodes.
+    `results` are the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
 
     >>> from dalembert.trace import trace
     >>> print(trace(lambda x: x[:1] * x[1:] + 0 * x[:1], {"x": (2,)}, outputs=("y",)))

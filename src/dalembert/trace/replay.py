@@ -31,8 +31,8 @@ def _where(x: Any, floor: float, otherwise: float) -> Any:
 
 
 def _itself(x: Any, floor: float, otherwise: float) -> Any:
-    """For scalars without an order: symbols and residues."""
-    return x
+    """For scalars without an order, unless they know better: symbols, residues, traced scalars."""
+    return x.above(floor, otherwise) if hasattr(x, "above") else x
 
 
 class _Methods:
