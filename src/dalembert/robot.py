@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
-from dalembert.quantities import diagonalization, dynamics, parameters, quantity, symbolic, terms
+from dalembert.quantities import curvature as geometry
+from dalembert.quantities import derivatives, diagonalization, dynamics, parameters, quantity, structure, symbolic, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +49,30 @@ class Robot(Model):
     mass_matrix = dynamics.mass_matrix
     inverse_mass_matrix = dynamics.inverse_mass_matrix
     joint_wrenches = dynamics.joint_wrenches
+
+    # the terms of the equations
+    coriolis_matrix = structure.coriolis_matrix
+    coriolis_force = structure.coriolis_force
+    gravity_force = structure.gravity_force
+    bias_force = structure.bias_force
+    friction_force = structure.friction_force
+    christoffel = structure.christoffel
+    mass_matrix_rate = structure.mass_matrix_rate
+    kinetic_energy = structure.kinetic_energy
+    potential_energy = structure.potential_energy
+    power = structure.power
+
+    # derivatives and geometry
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
+    forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+    inverse_dynamics_second_derivatives = derivatives.inverse_dynamics_second_derivatives
+    mass_matrix_gradient = derivatives.mass_matrix_gradient
+    geometry_derivatives = derivatives.geometry_derivatives
+    linearize = derivatives.linearize
+    riemann_curvature = geometry.riemann_curvature
+    scalar_curvature = geometry.scalar_curvature
+    sectional_curvature = geometry.sectional_curvature
+    is_flat = geometry.is_flat
 
     # diagonalized equations
     diagonalize = diagonalization.diagonalize

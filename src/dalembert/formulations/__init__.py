@@ -66,11 +66,13 @@ _MODULES = (
     diagonalized_normalized,
     diagonalized_unnormalized,
 )
-_QUANTITIES = (
+QUANTITIES = (
     "inverse_dynamics",
     "forward_dynamics",
     "mass_matrix",
     "inverse_mass_matrix",
+    "coriolis_matrix",
+    "christoffel",
     "joint_wrenches",
     "newton_euler_pass",
     "lagrange_euler_terms",
@@ -106,7 +108,7 @@ def _function(module: Any, quantity: str) -> Callable[..., Any]:
 REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
     (quantity, module.__name__.rpartition(".")[2]): _function(module, quantity)
     for module in _MODULES
-    for quantity in _QUANTITIES
+    for quantity in QUANTITIES
     if quantity in vars(module)
 }
 
@@ -117,8 +119,8 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     >>> methods("inverse_dynamics")[:3]
     ('newton_euler', 'newton_euler_base', 'lie_group')
     """
-    if quantity not in _QUANTITIES:
-        raise unknown("quantity", quantity, _QUANTITIES)
+    if quantity not in QUANTITIES:
+        raise unknown("quantity", quantity, QUANTITIES)
     found = (method for of, method in REGISTRY if of == quantity)
     return tuple(m for m in found if taking is None or takes(quantity, m, taking))
 

@@ -2,7 +2,13 @@
 
 When joint j alone accelerates, everything behind it moves as one rigid body, whose inertia (m, h = m c, I about the origin) is
 gathered from the tips. The wrench F_j = Ic_j s_j that this takes is carried to the base, and M_ij = s_i . F_j on the way: products
-grow with the square of the number of joints. The inverse and the determinant come from the factors M = U D U^T.
+grow with the square of the number of joints. The inverse comes from the factors M = U D U^T.
+
+The Coriolis matrix of the Christoffel symbols comes from the same composite bodies, after Echeandia and Wensing 2021: a body of
+momentum (n, f) moving with (w, v) has B = (V x I + I V x' - I V x) / 2, which works out to [[S - [n] / 2, 0], [-[f], 0]] with the
+symmetric S = ([w] J - J [w] - [v][h] - [h][v]) / 2. With sdot_j = V_j x s_j, for i on the path to j,
+
+C_ij = s_i . (Ic_j sdot_j + B_j s_j), C_ji = sdot_i . (Ic_j s_j) + s_i . (B_j^T s_j)
 """
 
 from typing import Any
@@ -12,7 +18,26 @@ import numpy as np
 from dalembert.formulations._axes import Axis, Body, axes, body, screw
 from dalembert.linalg import PLAIN, Pivots, inverse, udu
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, congruent, cross, dot, join, matrix, outer, rotate, symmetric, turn_tensor, turn_z
+from dalembert.spatial import (
+    Ad_inverse_dual,
+    Array,
+    Transform,
+    ad,
+    along_z,
+    congruent,
+    cross,
+    dot,
+    join,
+    matrix,
+    outer,
+    rotate,
+    skew,
+    split,
+    symmetric,
+    turn_tensor,
+    turn_z,
+    zeros,
+)
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
@@ -22,7 +47,7 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
     inertia = composite(tree, joints)
     M: dict[tuple[int, int], Any] = {}
     for j in range(n):
-        F = wrench(inertia[j], joints[j])
+        F = times(inertia[j], screw(tree, j))
         i = j
         while True:
             M[i, j] = M[j, i] = dot(screw(tree, i), F)
@@ -36,6 +61,73 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
 def inverse_mass_matrix(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Array:
     """M^-1 (..., n, n)."""
     return inverse(udu(mass_matrix(tree, q), pivots))
+
+
+def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
+    """C (..., n, n) with Mdot - 2 C skew."""
+    n = len(tree.parents)
+    joints = axes(tree, q)
+    s = [screw(tree, i) for i in range(n)]
+    V: list[Any] = []
+    for i, parent in enumerate(tree.parents):
+        rate = s[i] * qd[..., i, None]
+        V.append(rate if parent < 0 else joints[i].twist(V[parent]) + rate)
+    inertia, moving = composite(tree, joints), moving_bodies(tree, joints, V)
+    sdot = [ad(V[i], s[i]) for i in range(n)]
+    C: dict[tuple[int, int], Any] = {}
+    for j in range(n):
+        S, momentum = moving[j]
+        moment, force = split(momentum)
+        turn, slide = split(s[j])
+        half = cross(moment, turn) / 2
+        F = [
+            times(inertia[j], sdot[j]) + join(rotate(S, turn) - half, -cross(force, turn)),  # Ic sdot + B s
+            times(inertia[j], s[j]),
+            join(rotate(S, turn) + half + cross(force, slide), zeros(3)),  # B^T s
+        ]
+        C[j, j] = dot(s[j], F[0])
+        i = j
+        while tree.parents[i] >= 0:
+            F, i = [joints[i].wrench(f) for f in F], tree.parents[i]
+            C[i, j] = dot(s[i], F[0])
+            C[j, i] = dot(sdot[i], F[1]) + dot(s[i], F[2])
+    return matrix(C, n)
+
+
+def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[Any, Any]]:
+    """S and the momentum (n, f) of all that each joint carries, in its frame about its origin."""
+    found: list[tuple[Any, Any]] = []
+    for i in range(len(tree.parents)):
+        b = about_origin(*body(tree, i))
+        w, v = split(V[i])
+        turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
+        S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
+        found.append((symmetric(S / 2), times(b, V[i])))
+    for i in reversed(range(len(found))):
+        if (parent := tree.parents[i]) >= 0:
+            S, momentum = found[i]
+            j = joints[i]
+            S = _shifted(S, momentum, along_z(j.slide))
+            momentum = Ad_inverse_dual(Transform(np.eye(3, dtype=int), along_z(j.slide)), momentum)
+            S = symmetric(congruent(j.fixed.rotation, turn_tensor(j.c, j.s, S)))
+            momentum = join(j.out(split(momentum)[0]), j.out(split(momentum)[1]))
+            S = _shifted(S, momentum, j.fixed.translation)
+            momentum = Ad_inverse_dual(Transform(np.eye(3, dtype=int), j.fixed.translation), momentum)
+            found[parent] = found[parent][0] + S, found[parent][1] + momentum
+    return found
+
+
+def _shifted(S: Any, momentum: Any, p: Any) -> Array:
+    """S about a point from which the present origin lies at p: the symmetric part of -[p][f] joins it."""
+    moved = skew(p) @ skew(split(momentum)[1])
+    return symmetric(S - (moved + np.swapaxes(moved, -1, -2)) / 2)
+
+
+def times(b: Body, V: Any) -> Array:
+    """The momentum of a body (mass, first moment, inertia about the origin) that moves with V."""
+    m, h, I = b
+    w, v = split(V)
+    return join(rotate(I, w) + cross(h, v), m * v - cross(h, w))
 
 
 def composite(tree: Tree, joints: list[Axis]) -> list[Body]:
@@ -66,10 +158,3 @@ def to_parent(b: Body, joint: Axis) -> Body:
     h, I = turn_z(joint.c, joint.s, h), turn_tensor(joint.c, joint.s, I)
     R, p = joint.fixed
     return moved(Body(m, rotate(R, h), symmetric(congruent(R, I))), p)
-
-
-def wrench(b: Body, joint: Axis) -> Array:
-    """The wrench that accelerates a body about or along a joint's axis by one."""
-    m, h, I = b
-    turn, slide = along_z(joint.rho), along_z(joint.sigma)
-    return join(rotate(I, turn) + cross(h, slide), m * slide - cross(h, turn))

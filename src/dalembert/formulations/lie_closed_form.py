@@ -8,6 +8,7 @@ the joints along the path.
 Corrected: E-B2 (one half in the kinetic energy), E-B5 (the sign of the potential), E-B11.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,48 +65,111 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     """Joint forces tau (..., n) = sum m_kj qdd_j + sum Gamma_ijk qd_i qd_j + phi_k (29)."""
     links = range(len(tree.parents))
     s = screws(tree, q)
-    paths = [tree.path(l) for l in links]
-    carried = {(l, i): _carry(s, l, i, s.A[i]) for l in links for i in paths[l]}  # Ad_l^{i+1}(A_i)
-    weighted = {key: rotate(s.D[key[0]], X) for key, X in carried.items()}
-
-    def bracket(l: int, i: int, j: int) -> Array:
-        """Ad_l^j([Ad_{j-1}^{i+1}(A_i), A_j]) for i before j on the path to l: d/dx_j of Ad_l^{i+1}(A_i)."""
-        return _carry(s, l, j, ad(_carry(s, j, i, s.A[i]), s.A[j]))
-
     tau: list[Any] = [0 * q[..., k] for k in links]
     for l in links:
-        path = paths[l]
-        rate = {(i, j): bracket(l, i, j) for a, i in enumerate(path) for j in path[a + 1 :]}
-
-        def half(i: int, j: int, k: int, l: int = l, rate: dict[Any, Any] = rate) -> Any:
-            """<d/dx_j Ad_l(A_i), Ad_l(A_k)>_l, which is 0 unless i comes before j."""
-            return dot(rate[i, j], weighted[l, k]) / 2 if (i, j) in rate else 0
-
+        path, carried, weighted = _seen_from(tree, s, l)
+        gamma = _symbols(s, l, path, weighted)
         for k in path:
-            tau[k] = tau[k] + sum(dot(carried[l, j], weighted[l, k]) * qdd[..., j] for j in path)  # (40)
+            tau[k] = tau[k] + sum(dot(carried[j], weighted[k]) * qdd[..., j] for j in path)  # (40)
             for i in path:
-                for j in path:  # (55)-(57): the cases are those in which the terms below vanish
-                    gamma = half(k, i, j) + half(j, i, k) + half(k, j, i) + half(i, j, k) - half(i, k, j) - half(j, k, i)
-                    tau[k] = tau[k] + gamma * (qd[..., i] * qd[..., j])
-            tau[k] = tau[k] - tree.mass[l] * dot(tree.gravity, _velocity(s, tree, l, carried[l, k]))  # (59)
+                for j in path:
+                    tau[k] = tau[k] + gamma(i, j, k) * (qd[..., i] * qd[..., j])
+            tau[k] = tau[k] - tree.mass[l] * dot(tree.gravity, _velocity(s, tree, l, carried[k]))  # (59)
             if wrenches is not None:
-                tau[k] = tau[k] - dot(Ad(inverse(s.home[l]), carried[l, k]), wrenches[..., l, :])
+                tau[k] = tau[k] - dot(Ad(inverse(s.home[l]), carried[k]), wrenches[..., l, :])
     return stack(tau)
+
+
+def _seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int, Any], dict[int, Any]]:
+    """The path to link l, the screws on it carried there, Ad_l^{i+1}(A_i), and these times the inertia of link l."""
+    path = tree.path(l)
+    carried = {i: _carry(s, l, i, s.A[i]) for i in path}
+    return path, carried, {i: rotate(s.D[l], X) for i, X in carried.items()}
+
+
+def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any]) -> Callable[[int, int, int], Any]:
+    """What link l adds to Gamma_ijk, force index last (55)-(57): the cases are those in which the terms below vanish."""
+    # Ad_l^j([Ad_{j-1}^{i+1}(A_i), A_j]) for i before j: d/dx_j of Ad_l^{i+1}(A_i), by (53)
+    rate = {(i, j): _carry(s, l, j, ad(_carry(s, j, i, s.A[i]), s.A[j])) for a, i in enumerate(path) for j in path[a + 1 :]}
+
+    def half(i: int, j: int, k: int) -> Any:
+        """<d/dx_j Ad_l(A_i), Ad_l(A_k)>_l, which is 0 unless i comes before j."""
+        return dot(rate[i, j], weighted[k]) / 2 if (i, j) in rate else 0
+
+    def gamma(i: int, j: int, k: int) -> Any:
+        return half(k, i, j) + half(j, i, k) + half(k, j, i) + half(i, j, k) - half(i, k, j) - half(j, k, i)
+
+    return gamma
+
+
+def christoffel(tree: Tree, q: Any) -> Array:
+    """Gamma (..., n, n, n), the force index FIRST, by (55)-(57): no differentiation."""
+    n = len(tree.parents)
+    s = screws(tree, q)
+    total: dict[tuple[int, int, int], Any] = {}
+    for l in range(n):
+        path, _, weighted = _seen_from(tree, s, l)
+        gamma = _symbols(s, l, path, weighted)
+        for k in path:
+            for a, i in enumerate(path):
+                for j in path[a:]:
+                    total[k, i, j] = total[k, j, i] = total.get((k, i, j), 0) + gamma(i, j, k)
+    flat = stack([total.get(index, 0) for index in np.ndindex(n, n, n)])
+    return flat.reshape((*flat.shape[:-1], n, n, n))
+
+
+def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
+    """C (..., n, n) with C_kj = sum_i Gamma_ijk qd_i."""
+    return rotate(christoffel(tree, q), qd[..., None, :])
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
     """M (..., n, n): m_ij = sum_l <Ad_l^{i+1}(A_i), Ad_l^{j+1}(A_j)>_l over the links l that both joints move (40)."""
-    n = len(tree.parents)
     s = screws(tree, q)
     M: dict[tuple[int, int], Any] = {}
-    for l in range(n):
-        path = tree.path(l)
-        carried = {i: _carry(s, l, i, s.A[i]) for i in path}
-        weighted = {i: rotate(s.D[l], X) for i, X in carried.items()}
+    for l in range(len(tree.parents)):
+        path, carried, weighted = _seen_from(tree, s, l)
         for i in path:
             for j in path:
                 M[i, j] = M.get((i, j), 0) + dot(carried[i], weighted[j])
-    return matrix(M, n)
+    return matrix(M, len(tree.parents))
+
+
+# --- propositions 1 and 2, along the path to link j; indices are those of links --------------------------------------------
+
+
+def carried(tree: Tree, q: Any, j: int, i: int, X: Any) -> Array:
+    """Ad_j^i(X) of (37): X carried through the joints from i to j; X itself where joint i is not on the path to link j."""
+    s, path = screws(tree, q), tree.path(j)
+    return _between(tree, s, j, i, X) if i in path else X
+
+
+def carried_rate(tree: Tree, q: Any, j: int, i: int, k: int, X: Any) -> Array:
+    """d/dx_k Ad_j^i(X) = Ad_j^k([Ad_{k-1}^i(X), A_k]) for i <= k <= j along the path, else 0: proposition 1 (53)."""
+    s, path = screws(tree, q), tree.path(j)
+    if not (i in path and k in path and i <= k):
+        return 0 * X
+    inner = X if i == k else _between(tree, s, tree.parents[k], i, X)
+    return _between(tree, s, j, k, ad(inner, s.A[k]))
+
+
+def carried_second_rate(tree: Tree, q: Any, j: int, i: int, k: int, l: int, X: Any) -> Array:
+    """d2/dx_k dx_l Ad_j^i(X): proposition 2 (54), the inner one of k and l first (E-B4: its cases are printed exchanged)."""
+    s, path = screws(tree, q), tree.path(j)
+    k, l = min(k, l), max(k, l)
+    if not (i in path and k in path and l in path and i <= k):
+        return 0 * X
+    inner = X if i == k else _between(tree, s, tree.parents[k], i, X)
+    inner = ad(inner, s.A[k])
+    inner = inner if k == l else _between(tree, s, tree.parents[l], k, inner)
+    return _between(tree, s, j, l, ad(inner, s.A[l]))
+
+
+def _between(tree: Tree, s: Screws, j: int, i: int, X: Any) -> Array:
+    """Ad_j^i(X) = E_j^-1 E_{i-1} X E_{i-1}^-1 E_j."""
+    above = tree.parents[i]
+    motion = inverse(s.E[j]) if above < 0 else compose(inverse(s.E[j]), s.E[above])
+    return Ad(motion, X)
 
 
 def _carry(s: Screws, k: int, i: int, X: Any) -> Array:

@@ -7,10 +7,12 @@ one code serves body and tail, and a state gives the same bits alone as in a bat
 Arithmetic carries the flags `contract nsz`: a product and a sum may fuse, the sign of a zero is free; no number is assumed finite.
 """
 
+import math
 from collections.abc import Callable
 
 from dalembert.native import sincos
 from dalembert.native.assembly import Assembly
+from dalembert.trace.expr import Node
 from dalembert.trace.program import Program, Variable
 
 FLAGS = "contract nsz"
@@ -231,11 +233,19 @@ def _body(e: Assembly, program: Program) -> dict[int, str]:
         elif op == "above":
             enough = e.op(f"fcmp ogt {e.vector} {value(rest[0])}, {e.splat(rest[1])}")
             values[i] = e.op(f"select {e.bits} {enough}, {e.vector} {value(rest[0])}, {e.vector} {e.splat(rest[2])}")
+        elif op == "div" and (reciprocal := _exact_reciprocal(program.nodes[rest[1]])):
+            values[i] = e.op(f"fmul {FLAGS} {e.vector} {value(rest[0])}, {e.splat(reciprocal)}")
         else:
             values[i] = e.op(f"{OPERATIONS[op]} {FLAGS} {e.vector} {value(rest[0])}, {value(rest[1])}")
     for i in program.results:
         value(i)
     return values
+
+
+def _exact_reciprocal(node: Node) -> float:
+    """1 / x for a constant x that is a power of two, so that dividing by it is multiplying; else 0."""
+    x = float(node[1]) if node[0] == "const" else 0.0
+    return 1 / x if math.isfinite(x) and abs(math.frexp(x)[0]) == 0.5 and 1e-300 < abs(x) < 1e300 else 0.0
 
 
 def _sign(e: Assembly, x: str) -> str:

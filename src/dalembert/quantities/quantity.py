@@ -63,9 +63,9 @@ def program(
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
     described, chosen = quantity_named(quantity), _options(quantity, options)
-    if described.derived:
+    if described.derived and (by := method or described.method) in described.methods:
         _shapes(model, described, optional)
-        return described.derived(model, method or described.method, tuple(optional), chosen)
+        return described.derived(model, by, tuple(optional), chosen)
     body, shapes = _body(model, quantity, method, optional)
     try:
         return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
@@ -118,7 +118,8 @@ def operation_count(
     bare = without_armature(without_friction(model))
     if customized:
         return count(program(bare, quantity, method, **options))
-    if quantity_named(quantity).derived:
+    described = quantity_named(quantity)
+    if (method or described.method) in described.methods:
         raise Error(f"{quantity} is derived from the program of a formulation, so it has a customized count only")
     return tally(*_body(bare, quantity, method, ()))
 
@@ -235,7 +236,7 @@ def evaluate(
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):
             _checked_out(quantity, target, shape, complex_)
-    if model.n == 0 and described.derived:
+    if model.n == 0 and method in described.methods:
         return NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
     if model.n == 0:
         empty = [np.zeros(shape, complex if complex_ else float) for shape in results]

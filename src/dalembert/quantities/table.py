@@ -34,7 +34,7 @@ class Quantity(NamedTuple):
     joints: Callable[..., Any] | None = None  # how friction and rotors enter
     invariant: bool = False  # whether link frames and the sharing out of inertias do not matter
     divides: bool = False  # whether a singular mass matrix makes it NaN
-    # a quantity that is no formulation's: (model, method, optional, options) -> Program, its methods and its options' defaults
+    # methods that are no formulation: (model, method, optional, options) -> Program; their names, and the options' defaults
     derived: Callable[..., Program] | None = None
     methods: tuple[str, ...] = ()
     options: Mapping[str, Any] = {}
@@ -117,6 +117,7 @@ QUANTITIES = {
     ),
     "mass_matrix": Quantity(Q, {"M": ("n", "n")}, "composite_body", joints=_inertias, invariant=True),
     "inverse_mass_matrix": Quantity(Q, {"M_inverse": ("n", "n")}, "composite_body", invariant=True, divides=True),
+    "coriolis_matrix": Quantity(Q | QD, {"C": ("n", "n")}, "composite_body", invariant=True),
     "joint_wrenches": Quantity(STATE, {"joint_wrenches": ("n", 6)}, "newton_euler", OUTSIDE),
     "newton_euler_pass": Quantity(STATE, dict.fromkeys(Pass._fields, ("n", 3)), "newton_euler", OUTSIDE, Pass),
     "lagrange_euler_terms": Quantity(
@@ -179,15 +180,16 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     ('newton_euler', 'newton_euler_base', 'lie_group')
     """
     described = quantity_named(quantity)
-    return described.methods if described.derived else formulations.methods(quantity, taking)
+    written = formulations.methods(quantity, taking) if quantity in formulations.QUANTITIES else ()
+    return (*written, *(described.methods if taking is None or taking in described.optional else ()))
 
 
 def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> None:
     """Refuse methods that a quantity does not have, and optional inputs that a method does not take."""
-    if not quantity_named(quantity).derived:
-        formulations.formulation(quantity, method, optional)
-    elif method not in (known := methods(quantity)):
+    if method not in (known := methods(quantity)):
         raise unknown(f"method for {quantity}:", method, known)
+    if method not in quantity_named(quantity).methods:
+        formulations.formulation(quantity, method, optional)
 
 
 def sized(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:

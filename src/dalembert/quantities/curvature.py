@@ -1,0 +1,103 @@
+"""The curvature of the mass matrix as a metric: Park, Bobrow and Ploen 1995, equation (66).
+
+Where it vanishes there are coordinates in which the equations of motion are those of free particles (Spong); its size measures how
+the dynamics depend on the configuration.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.model.model import Model
+from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
+from dalembert.quantities.quantity import checked_input, evaluate, program
+from dalembert.quantities.table import Q, Quantity, register
+from dalembert.spatial import Array
+from dalembert.trace.differentiate import differentiate
+from dalembert.trace.program import Program
+
+
+def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
+    """The curvature tensor of the mass matrix, all indices down. Signature (n)->(n,n,n,n).
+
+    R_ijkl = dGamma_jli/dq_k - dGamma_jki/dq_l + sum_r (Gamma_ilr Gamma_jk^r - Gamma_ikr Gamma_jl^r), here with the paper's symbols, whose
+    force index is the last (66). R_ijkl = -R_jikl = -R_ijlk = R_klij, and the sum over cyclic j, k, l vanishes.
+
+    >>> import dalembert as da
+    >>> import numpy as np
+    >>> arm, q = da.robot("two_link"), [0.3, 0.5]
+    >>> bool(abs(arm.riemann_curvature(q)[0, 1, 0, 1] - 7 * np.cos(0.5) / 72 / arm.diagonalize(q).det) < 1e-14)
+    True
+    """
+    first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, backend, None)
+    gamma = np.moveaxis(first, -3, -1)  # the force index last, as in the paper
+    d = np.moveaxis(slope, -4, -2)  # d[..., i, j, k, l] = dGamma_ijk / dq_l
+    up = gamma @ inverse_mass_matrix(robot, q)[..., None, :, :]  # Gamma_ij^r
+    products = np.einsum("...ilr,...jkr->...ijkl", gamma, up)
+    return np.einsum("...jlik->...ijkl", d) - np.einsum("...jkil->...ijkl", d) + products - np.swapaxes(products, -1, -2)
+
+
+def scalar_curvature(robot: Model, q: Any) -> Array:
+    """sum M^ik M^jl R_ijkl: twice the sum of the sectional curvatures of orthonormal pairs. Signature (n)->().
+
+    >>> import dalembert as da
+    >>> float(da.robot("two_link").scalar_curvature([0.0, 1.5707963267948966]).round(12))
+    0.0
+    """
+    up = inverse_mass_matrix(robot, q)
+    return np.einsum("...ijkl,...ik,...jl->...", riemann_curvature(robot, q), up, up)
+
+
+def sectional_curvature(robot: Model, q: Any, u: Any, v: Any) -> Array:
+    """The Gaussian curvature of the plane of two joint velocities: R(u, v, u, v) over its area squared. Signature (n),(n),(n)->().
+
+    >>> import dalembert as da
+    >>> float(da.robot("two_link").sectional_curvature([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]).round(6))
+    2.571429
+    """
+    u, v = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("qd", u), ("qd", v)))
+    M, R = mass_matrix(robot, q), riemann_curvature(robot, q)
+    uu, uv, vv = (np.einsum("...i,...ij,...j->...", a, M, b) for a, b in ((u, u), (u, v), (v, v)))
+    area = uu * vv - uv * uv
+    if np.any(area <= 1e-14 * uu * vv):
+        raise Error("sectional_curvature: u and v must span a plane; they are parallel")
+    return np.einsum("...ijkl,...i,...j,...k,...l->...", R, u, v, u, v) / area
+
+
+def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
+    """Whether the curvature vanishes at all given positions, relative to what its terms amount to.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").is_flat([0.0, 0.5]), da.robot("rp").is_flat([0.3, 0.5])
+    (False, False)
+    """
+    R, up = riemann_curvature(robot, q), inverse_mass_matrix(robot, q)
+    size = np.einsum("...ijkl,...ia,...jb,...kc,...ld,...abcd->...", R, up, up, up, up, R)  # |R|^2, a curvature squared
+    first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, "auto", None)
+    scale = (
+        np.abs(slope).max(initial=0.0) * np.abs(up).max(initial=0.0) ** 2
+        + np.abs(first).max(initial=0.0) ** 2 * np.abs(up).max(initial=0.0) ** 3
+    )
+    return bool(np.all(np.sqrt(np.abs(size)) <= tolerance * max(scale, 1e-300)))
+
+
+def _christoffel_gradient(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
+    return differentiate(program(model, "christoffel", method), "q", mode="forward", keep=True)
+
+
+def _pair(first: Array, slope: Array) -> tuple[Array, Array]:
+    return first, slope
+
+
+register(
+    "christoffel_gradient",
+    Quantity(
+        Q,
+        {"Gamma": ("n", "n", "n"), "dGamma_dq": ("n", "n", "n", "n")},
+        "differentiated",
+        result=_pair,
+        derived=_christoffel_gradient,
+        methods=("differentiated", "lie_closed_form"),
+    ),
+)

@@ -1,0 +1,223 @@
+"""Derivatives of the equations of motion, against complex steps, references and stored values of Pinocchio."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import REFERENCE, STRUCTURES, close, reference_robot
+
+import dalembert as da
+
+STEP = 1e-30
+STORED = json.loads((Path(__file__).parent / "data/pinocchio_derivatives.json").read_text())["robots"]
+
+
+@pytest.fixture(params=STRUCTURES, ids=lambda s: f"{s[0]}-{s[1]}")
+def robot(request):
+    joints, parents = request.param
+    return da.random_robot(21, joints, parents).with_friction(damping=0.3).with_armature(0.4)
+
+
+def motion(robot, seed=0, batch=(3,)):
+    return np.random.default_rng(seed).uniform(-1, 1, (3, *batch, robot.n))
+
+
+def by_steps(function, arrays, which):
+    """d function / d arrays[which], one complex step per column."""
+    n = arrays[which].shape[-1]
+    columns = []
+    for e in np.eye(n):
+        moved = list(arrays)
+        moved[which] = moved[which] + 1j * STEP * e
+        columns.append(function(*moved).imag / STEP)
+    return np.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference(name):
+    ref, robot = REFERENCE[name], reference_robot(name)
+    dq, dqd, dqdd = robot.inverse_dynamics_derivatives(ref["q"], ref["qd"], ref["qdd"])
+    close(dq, ref["derivatives"]["dtau_dq"], 1e-12)
+    close(dqd, ref["derivatives"]["dtau_dqd"], 1e-12)
+    close(dqdd, ref["M"], 1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_inverse_dynamics(robot, backend):
+    state = motion(robot)
+    rng = np.random.default_rng(1)
+    outside = {
+        "wrenches": rng.uniform(-3, 3, (robot.n, 6)),
+        "base_twist": rng.uniform(-1, 1, 6),
+        "base_acceleration": rng.uniform(-1, 1, 6),
+    }
+    for options in ({}, outside):
+        found = robot.inverse_dynamics_derivatives(*state, backend=backend, **options)
+        for k, part in enumerate(found):
+            expected = by_steps(lambda *x, options=options: robot.inverse_dynamics(*x, **options), list(state), k)
+            close(part, expected, 1e-11, scale=1.0)
+
+
+def test_every_method_has_the_same_derivatives(method):
+    robot = da.random_robot(3, "RPH", (-1, 0, 0))
+    state = motion(robot, 1)
+    for a, b in zip(
+        robot.inverse_dynamics_derivatives(*state, method=method), robot.inverse_dynamics_derivatives(*state), strict=True
+    ):
+        close(a, b, 1e-11)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_forward_dynamics(robot, backend):
+    state = motion(robot, 2)
+    wrenches = np.random.default_rng(1).uniform(-3, 3, (robot.n, 6))
+    for options in ({}, {"wrenches": wrenches}):
+        found = robot.forward_dynamics_derivatives(*state, backend=backend, **options)
+        for k, part in enumerate(found):
+            expected = by_steps(lambda *x, options=options: robot.forward_dynamics(*x, **options), list(state), k)
+            close(part, expected, 1e-10, scale=max(1.0, np.abs(expected).max()))
+
+
+def test_singular_forward_derivatives():
+    limp = da.Robot("limp", (da.Link("tip", "base", da.Joint("wrist"), inertia=da.Inertia.zero()),))
+    with pytest.raises(da.Error, match="'wrist'"):
+        limp.forward_dynamics_derivatives([0.0], [0.0], [0.0])
+
+
+def test_second_derivatives(robot):
+    state = list(motion(robot, 3))
+    found = robot.inverse_dynamics_second_derivatives(*state, backend="numpy")
+    smooth = robot.inverse_dynamics_derivatives
+    close(found.dq_dq, by_steps(lambda *x: smooth(*x).dq, state, 0), 1e-11, scale=1.0)
+    close(found.dq_dqd, by_steps(lambda *x: smooth(*x).dq, state, 1), 1e-11, scale=1.0)
+    close(found.dq_dqdd, by_steps(lambda *x: smooth(*x).dq, state, 2), 1e-11, scale=1.0)
+    close(found.dqd_dqd, by_steps(lambda *x: smooth(*x).dqd, state, 1), 1e-11, scale=1.0)
+    close(found.dqd_dqd, 2 * robot.christoffel(state[0]), 1e-11, scale=1.0)
+    close(found.dq_dqdd, np.swapaxes(robot.mass_matrix_gradient(state[0]), -1, -2), 1e-11, scale=1.0)
+
+
+def test_mass_matrix_gradient(robot):
+    q = motion(robot, 4)[0]
+    expected = by_steps(robot.mass_matrix, [q], 0)
+    for method in ("composite_body", "stacked_operators", "body_jacobians"):
+        close(robot.mass_matrix_gradient(q, method=method), expected, 1e-11, scale=1.0)
+
+
+def displaced(robot, joint, k, size, side):
+    """A robot with joint `joint` moved by a small turn or shift, exactly, side by side with the first-order claim."""
+    turn, shift = np.zeros(3), np.zeros(3)
+    (turn if k < 3 else shift)[k % 3] = size
+    small = da.Pose(rotation_vector(turn), shift)
+    links = list(robot.links)
+    link = links[joint]
+    before, after = link.before, link.after
+    if side in ("before", "axis"):
+        before = before @ small
+    if side == "after":
+        after = after @ small
+    if side == "axis":
+        after = small.inverse @ after
+    links[joint] = da.Link(link.name, link.parent, link.joint, before, after, link.inertia)
+    return da.Robot(robot.name, tuple(links), gravity=robot.gravity, base=robot.base)
+
+
+def rotation_vector(w):
+    angle = np.linalg.norm(w)
+    if angle == 0:
+        return np.eye(3)
+    x, y, z = w / angle
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+@pytest.mark.parametrize(("joints", "parents"), [("RPH", None), ("RPRR", (-1, 0, 0, 2))])
+def test_geometry(joints, parents):
+    robot = da.random_robot(5, joints, parents)
+    state = motion(robot, 5, ())
+    found = robot.geometry_derivatives(*state)
+    h = 1e-5
+    for side in ("before", "after", "axis"):
+        for j, k in np.ndindex(robot.n, 6):
+            up, down = (displaced(robot, j, k, s * h, side).inverse_dynamics(*state, backend="numpy") for s in (1, -1))
+            close(getattr(found, side)[:, j, k], (up - down) / (2 * h), 1e-7, scale=np.abs(getattr(found, side)).max())
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_denavit_hartenberg_entries(convention):
+    """The docstring's map from rows to displacements, by differences of tables."""
+    rng = np.random.default_rng(0)
+    inertia = da.Inertia.from_com(1.0, (0.1, 0.2, -0.1), (0.3, 0.4, 0.5))
+    entries = [dict(zip(("alpha", "a", "d", "theta"), rng.uniform(0.2, 0.8, 4), strict=True)) for _ in range(3)]
+
+    def robot(j=0, **changes):
+        rows = [{**row, **({k: row[k] + v for k, v in changes.items()} if i == j else {})} for i, row in enumerate(entries)]
+        return da.Robot.from_dh([da.DHRow(**row, inertia=inertia) for row in rows], convention=convention, name="arm")
+
+    state = motion(robot(), 6, ())
+    d, h = robot().geometry_derivatives(*state), 1e-5
+    where = {"theta": ("before", 2), "d": ("before", 5)}
+    where |= (
+        {"alpha": ("after", 0), "a": ("after", 3)} if convention == "standard" else {"alpha": ("before", 0), "a": ("before", 3)}
+    )
+    for j in range(3):
+        for entry, (side, k) in where.items():
+            up, down = (robot(j, **{entry: s * h}).inverse_dynamics(*state, backend="numpy") for s in (1, -1))
+            close(getattr(d, side)[:, j, k], (up - down) / (2 * h), 1e-7, scale=np.abs(getattr(d, side)).max())
+
+
+def test_linearization():
+    robot = da.random_robot(7, "RPR").with_friction(damping=0.5)
+    q, qd, tau = motion(robot, 7, ())
+    A, B = robot.linearize(q, qd, tau)
+    d = robot.forward_dynamics_derivatives(q, qd, tau)
+    zero, one = np.zeros((3, 3)), np.eye(3)
+    close(A, np.block([[zero, one], [d.dq, d.dqd]]), 1e-14)
+    close(B, np.block([[zero], [d.dtau]]), 1e-14)
+    half, whole = robot.linearize(q, qd, tau, step=0.05), robot.linearize(q, qd, tau, step=0.1)
+    close(half.A @ half.A, whole.A, 1e-13)  # a semigroup
+    close(half.A @ half.B + half.B, whole.B, 1e-13)
+    tiny = robot.linearize(q, qd, tau, step=1e-7)
+    close((tiny.A - np.eye(6)) / 1e-7, A, 1e-5)
+    batch = robot.linearize(np.stack([q, q]), qd, tau, step=0.1)
+    assert batch.A.shape == (2, 6, 6)
+    close(batch.B[1], whole.B, 1e-14)
+    for wrong in (0.0, -1.0, np.inf, "fast"):
+        with pytest.raises(da.Error, match="step must be a positive number"):
+            robot.linearize(q, qd, tau, step=wrong)
+
+
+def test_linearization_against_scipy_style_exponential():
+    """A pendulum: e^{A t} is known."""
+    rod = da.Robot(
+        "rod", (da.Link("rod", "base", da.Joint("hinge"), inertia=da.Inertia.from_com(1.0, (1.0, 0, 0))),), gravity=(0, -9.0, 0)
+    )
+    A, B = rod.linearize([-np.pi / 2], [0.0], [0.0], step=0.7)
+    w, t = 3.0, 0.7
+    close(A, [[np.cos(w * t), np.sin(w * t) / w], [-w * np.sin(w * t), np.cos(w * t)]], 1e-13)
+    close(B, [[(1 - np.cos(w * t)) / w**2], [np.sin(w * t) / w]], 1e-13)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_derivatives_of_pinocchio(name):
+    stored, robot = STORED[name], da.robot(name).without_friction()
+    q, qd, qdd, tau = (np.array(stored[k]) for k in ("q", "qd", "qdd", "tau"))
+    for found, key in zip(robot.inverse_dynamics_derivatives(q, qd, qdd), ("dtau_dq", "dtau_dqd", "M"), strict=True):
+        close(found, stored[key], 1e-10)
+    for found, key in zip(robot.forward_dynamics_derivatives(q, qd, tau), ("dqdd_dq", "dqdd_dqd", "M_inverse"), strict=True):
+        close(found, stored[key], 1e-10)
+    close(robot.coriolis_matrix(q, qd), stored["C"], 1e-10)
+    close(robot.forward_dynamics(q, qd, tau), stored["forward"], 1e-10)
+
+
+def test_batches_and_out():
+    robot = da.random_robot(1, "RPR")
+    q, qd, qdd = motion(robot, 8, (2, 1))
+    out = tuple(np.empty((2, 1, 3, 3)) for _ in range(3))
+    assert robot.inverse_dynamics_derivatives(q, qd, qdd, out=out).dq is out[0]
+    one = robot.inverse_dynamics_derivatives(q[1, 0], qd[1, 0], qdd[1, 0])
+    assert np.array_equal(out[1][1, 0], one.dqd)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.forward_dynamics_derivatives(q, qd, qdd)
