@@ -106,6 +106,29 @@ def forward_dynamics():
     da.set_threads(None)
 
 
+# where Pinocchio has our m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz among its Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+PARAMETER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+
+
+def regressor():
+    print("regressor, Panda arm, one thread")
+    arm, model = panda()
+    data = model.createData()
+    da.set_threads(1)
+    rng = np.random.default_rng(2)
+    arrays = arm.random_configuration(rng, 1000), *rng.uniform(-1, 1, (2, 1000, 7))
+
+    def theirs(*state):
+        return pin.computeJointTorqueRegressor(model, data, *state)
+
+    def ordered(Y):
+        """Pinocchio's columns in our order; ours stay."""
+        return Y if Y.ndim > 2 else Y.reshape(7, 7, 10)[..., PARAMETER_ORDER].reshape(7, 70)
+
+    against("regressor", arm.regressor, theirs, arrays, 5, 1.0, ordered)
+    da.set_threads(None)
+
+
 def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x):
     """A function beside Pinocchio's: one call each in turn, and a state of a batch."""
     one = [x[0].copy() for x in arrays]
@@ -189,6 +212,7 @@ if __name__ == "__main__":
     os.sync()  # what installing left to write would take the second core
     inverse_dynamics()
     forward_dynamics()
+    regressor()
     long_chains()
     start_up()
     Path("bench.json").write_text(

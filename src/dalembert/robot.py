@@ -6,7 +6,7 @@ from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
 from dalembert.quantities import curvature as geometry
-from dalembert.quantities import derivatives, diagonalization, dynamics, parameters, quantity, structure, symbolic, terms
+from dalembert.quantities import derivatives, diagonalization, dominance, dynamics, parameters, quantity, structure, symbolic, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +35,7 @@ class Robot(Model):
     with_armature = edit.with_armature
     without_friction = edit.without_friction
     without_armature = edit.without_armature
+    with_parameters = edit.with_parameters
     snapped = edit.snapped
     lock = edit.lock
 
@@ -92,6 +93,14 @@ class Robot(Model):
     stacked_operators = terms.stacked_operators
     probe = terms.probe
 
+    # simplified models
+    dominance = dominance.dominance
+
     # parameters
+    parameter_names = property(parameters.parameter_names)
+    regressor_parameters = parameters.regressor_parameters
+    regressor = parameters.regressor
     base_parameters = parameters.base_parameters
+    base_regressor = parameters.base_regressor
+    parameters = property(parameters.parameter_vector)
     symbolic = symbolic.symbolic

@@ -29,6 +29,7 @@ from dalembert.formulations import (
     probing,
     recursive_lagrange_3x3,
     recursive_lagrange_4x4,
+    regressor,
     spatial_operator,
     stacked_operators,
     uicker_kahn,
@@ -65,6 +66,7 @@ _MODULES = (
     joint_acceleration,
     diagonalized_normalized,
     diagonalized_unnormalized,
+    regressor,
 )
 QUANTITIES = (
     "inverse_dynamics",
@@ -88,6 +90,7 @@ QUANTITIES = (
     "joint_force",
     "quasi_coriolis",
     "quasi_coriolis_matrix",
+    "regressor",
 )
 # methods made of other formulations, which they get as arguments
 _BUILT_ON = {

@@ -58,6 +58,33 @@ def _tip(model: Model) -> str:
     raise Error(f"{model.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
 
 
+def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
+    """The same robot with other inertial parameters (10 n,), in the order of `parameters`: what an identification found.
+
+    A link whose parameters are unchanged keeps its inertia to the last digit. Of the others, what no body can have is an error;
+    check=False takes it, as files are taken.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> arm.with_parameters(2 * arm.parameters).total_mass
+    4.0
+    """
+    values = frozen_array(parameters, (10 * model.n,), f"the parameters of {model.name} (10 a link)").reshape(model.n, 10)
+
+    def changed(link: Link, own: Any) -> Link:
+        if np.array_equal(own, link.inertia.parameters):
+            return link
+        try:
+            made = Inertia.from_parameters(own, check=False)
+        except Error as reason:
+            raise Error(f"link {link.name!r}: {reason}") from None
+        if check and (reason := made.impossible()):
+            raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False takes it as it is")
+        return replace(link, inertia=made)
+
+    return replace(model, links=tuple(changed(link, own) for link, own in zip(model.links, values, strict=True)))
+
+
 def with_friction(model: M, damping: Any = None, coulomb: Any = None) -> M:
     """The same robot with viscous (`damping`) and Coulomb friction: one number for all joints, n numbers, or a dict by name."""
     return _joints(model, damping=damping, coulomb=coulomb)

@@ -60,10 +60,10 @@ class Inertia(Value):
         return cls(mass, com, frozen_array(tensor, (3, 3), "an inertia tensor") + mass * (c @ c))
 
     @classmethod
-    def from_parameters(cls, parameters: Any) -> "Inertia":
+    def from_parameters(cls, parameters: Any, *, check: bool = True) -> "Inertia":
         """From the 10 parameters that enter the dynamics linearly: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz.
 
-        The tensor is about the origin of the link's frame.
+        The tensor is about the origin of the link's frame. check=False takes what no body can have.
 
         >>> a = Inertia.from_com(2.0, (0.1, 0, 0.3), (0.2, 0.3, 0.4))
         >>> np.allclose(Inertia.from_parameters(a.parameters).tensor, a.tensor)
@@ -72,9 +72,11 @@ class Inertia(Value):
         p = frozen_array(parameters, (10,), "inertial parameters")
         if p[0] == 0.0 and p[1:4].any():
             raise Error(f"a body without mass has no first moment, got m c = {p[1:4].tolist()}")
-        com = p[1:4] / p[0] if p[0] else np.zeros(3)
+        with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
+            com = p[1:4] / p[0] if p[0] else np.zeros(3)
         xx, xy, xz, yy, yz, zz = p[4:]
-        return cls.from_origin(float(p[0]), com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        made = cls.moved_to_com(float(p[0]), com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return made._possible() if check else made
 
     @property
     def about_origin(self) -> Array:

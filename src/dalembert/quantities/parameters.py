@@ -1,18 +1,153 @@
-"""The inertial parameters that joint forces depend on, and how the others combine with them."""
+"""The inertial parameters, in which joint forces are linear, and which of them joint forces depend on."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
-from dalembert.model.tree import Tree
-from dalembert.spatial import Array
+from dalembert.quantities.quantity import evaluate
+from dalembert.quantities.table import STATE, Quantity, joint_parameters, register, sized
+from dalembert.spatial import Array, blocks, sign
 from dalembert.text import Text
+from dalembert.trace.program import Program, trace
 
 PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, the tensor about its origin
 _LEADING = ("Izz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "mx", "my", "mz", "m")  # which to keep first, as the literature does
-_ENTRY = {"Ixx": (0, 0), "Ixy": (0, 1), "Ixz": (0, 2), "Iyy": (1, 1), "Iyz": (1, 2), "Izz": (2, 2)}
+
+
+class Parameters(NamedTuple):
+    """Parameters by name, in the order of the regressor's columns."""
+
+    names: tuple[str, ...]
+    values: Array
+
+
+def parameter_vector(robot: Model) -> Array:
+    """The ten inertial parameters of every link, (10 n,): m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the first, and so on.
+
+    First moments m c and true tensor entries about the link's origin, in link axes; `parameter_names` names them, and
+    `with_parameters` makes a robot of them.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").parameters[:4].tolist()
+    [1.0, -0.5, 0.0, 0.0]
+    """
+    return np.concatenate([np.zeros(0), *(link.inertia.parameters for link in robot.links)])
+
+
+def parameter_names(robot: Model) -> tuple[str, ...]:
+    """Names of the inertial parameters in the order of `parameters`: m[link1], mx[link1], ..., Izz[link1], m[link2], ..."""
+    return tuple(f"{name}[{link}]" for link in robot.link_names for name in PARAMETERS)
+
+
+def regressor_parameters(robot: Model, *, friction: bool = False, armature: bool = False) -> Parameters:
+    """The parameters that belong to the columns of `regressor` with the same options, by name, with this robot's values.
+
+    The inertial ones; then damping and coulomb of each joint in turn; then the armature of each.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").regressor_parameters(friction=True).names[-2:]
+    ('damping[joint2]', 'coulomb[joint2]')
+    """
+    names, values = [*parameter_names(robot)], [parameter_vector(robot)]
+    rotors, damping, coulomb = joint_parameters(robot)
+    if friction:
+        names += [f"{name}[{joint}]" for joint in robot.joint_names for name in ("damping", "coulomb")]
+        values.append(np.stack([damping, coulomb], axis=-1).ravel())
+    if armature:
+        names += [f"armature[{joint}]" for joint in robot.joint_names]
+        values.append(rotors)
+    return Parameters(tuple(names), np.concatenate(values))
+
+
+def regressor(
+    robot: Model,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    friction: bool = False,
+    armature: bool = False,
+    backend: str = "auto",
+    out: Any = None,
+) -> Array:
+    """Y(q, qd, qdd) with Y @ parameters = tau, gravity included. Signature (n),(n),(n)->(n,10n), leading axes broadcast.
+
+    Columns follow `parameters`. friction=True appends two per joint, qd_i and sign(qd_i) in row i, for damping and coulomb;
+    armature=True then appends one per joint, qdd_i. `regressor_parameters` has names and values in the same order; with both,
+    Y @ values is all of `inverse_dynamics`.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> (arm.regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.parameters).round(6).tolist()
+    [19.6124, 4.9031]
+    """
+    return _columns(robot, (q, qd, qdd), None, bool(friction), bool(armature), backend, out)
+
+
+def base_regressor(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "auto", out: Any = None) -> Array:
+    """The columns of the regressor that matter: base_regressor @ base_parameters().values = tau. Signature (n),(n),(n)->(n,rank).
+
+    They are independent, so least squares on stacked motions finds the base parameters. Friction and armature are left out.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> (arm.base_regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.base_parameters().values).round(6).tolist()
+    [19.6124, 4.9031]
+    """
+    if "base_columns" not in robot.memo:
+        robot.memo["base_columns"] = base_parameters(robot).columns
+    return _columns(robot, (q, qd, qdd), robot.memo["base_columns"], False, False, backend, out)
+
+
+def _columns(
+    robot: Model, state: tuple[Any, ...], columns: tuple[int, ...] | None, friction: bool, armature: bool, backend: str, out: Any
+) -> Array:
+    if out is None and backend == "auto":
+        try:
+            return robot.memo["regressor"]["regressor", columns, friction, armature](*state)
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    given = dict(zip(STATE, state, strict=True))
+    return evaluate(robot, "regressor", "regressor", given, backend, out, columns=columns, friction=friction, armature=armature)
+
+
+def _width(n: int, options: Mapping[str, Any]) -> int:
+    if options["columns"] is not None:
+        return len(options["columns"])
+    return (10 + 2 * options["friction"] + options["armature"]) * n
+
+
+def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
+    """The inertial columns, those of friction and those of rotors; `columns` picks some of them all."""
+    n = model.n
+
+    def body(q: Any, qd: Any, qdd: Any) -> Any:
+        if n == 0:
+            return np.zeros((0, 0))
+        parts = [formulation("regressor", method)(model.tree, q, qd, qdd)]
+        if options["friction"]:
+            parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
+        if options["armature"]:
+            parts.append(_beside([qdd[i : i + 1] for i in range(n)]))
+        Y = np.concatenate(parts, axis=-1)
+        return Y if options["columns"] is None else Y[:, list(options["columns"])]
+
+    return trace(body, {name: sized(model, shape) for name, shape in STATE.items()}, outputs=("Y",))
+
+
+def _beside(rows: list[Any]) -> Array:
+    """A matrix with each row of numbers in a block of its own on the diagonal."""
+    return blocks({(i, i): row[None] for i, row in enumerate(rows)}, len(rows), (1, len(rows[0])))
+
+
+_OPTIONS = {"columns": None, "friction": False, "armature": False}
+register(
+    "regressor",
+    Quantity(STATE, {"Y": ("n", _width)}, "regressor", derived=_program, methods=("regressor",), options=_OPTIONS),
+)
 
 
 class BaseParameters(NamedTuple):
@@ -27,6 +162,11 @@ class BaseParameters(NamedTuple):
     def rank(self) -> int:
         """How many parameters matter."""
         return len(self.names)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Where the leading parameters stand among all."""
+        return tuple(map(self.all_names.index, self.names))
 
     def __str__(self) -> str:
         lines: list[str] = []
@@ -52,7 +192,8 @@ def base_parameters(robot: Model) -> BaseParameters:
     """
     n = robot.n
     rng = np.random.default_rng(0)
-    W = regressor_at(robot.tree, *rng.uniform(-2, 2, (3, 20 * n + 20, n))).reshape(-1, 10 * n) if n else np.zeros((0, 0))
+    states = rng.uniform(-2, 2, (3, 20 * n + 20, n))
+    W = formulation("regressor", "regressor")(robot.tree, *states).reshape(-1, 10 * n) if n else np.zeros((0, 0))
     size = np.linalg.norm(W, axis=0)
     scaled = W / np.where(size > 0, size, 1.0)
     largest = float(size.max()) if n else 0.0
@@ -71,37 +212,5 @@ def base_parameters(robot: Model) -> BaseParameters:
     if chosen and others:
         combined = np.linalg.lstsq(scaled[:, chosen], scaled[:, others], rcond=None)[0]  # scaled: the columns have different units
         matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0) * size[others] / size[chosen][:, None]
-    names = tuple(f"{name}[{link}]" for link in robot.link_names for name in PARAMETERS)
-    own = np.concatenate([link.inertia.parameters for link in robot.links]) if n else np.zeros(0)
-    return BaseParameters(tuple(names[k] for k in chosen), names, matrix, matrix @ own)
-
-
-def regressor_at(tree: Tree, q: Any, qd: Any, qdd: Any) -> Array:
-    """Y (..., n, 10 n) with Y @ parameters = tau, friction and armature left out: one evaluation a parameter."""
-    n = len(tree.parents)
-    columns = [column for i in range(n) for column in _of_link(tree, i, q, qd, qdd)]
-    return np.stack(columns, axis=-1)
-
-
-def _of_link(tree: Tree, i: int, q: Any, qd: Any, qdd: Any) -> list[Array]:
-    """The ten columns of link i. Joint forces are linear in mass, first moments and the tensor about the origin."""
-    function, n = formulation("inverse_dynamics", "newton_euler"), len(tree.parents)
-
-    def forces(mass: float, com: Any, tensor: Any) -> Array:
-        masses, coms, tensors = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
-        masses[i], coms[i], tensors[i] = mass, com, tensor
-        return function(tree._replace(mass=masses, com=coms, inertia=tensors), q, qd, qdd)
-
-    moments: dict[str, Array] = {}
-    for name, (r, c) in _ENTRY.items():
-        unit = np.zeros((3, 3))
-        unit[r, c] = unit[c, r] = 1.0
-        moments[name] = forces(0.0, np.zeros(3), unit)
-    point = forces(1.0, np.zeros(3), np.zeros((3, 3)))
-    # a unit point mass at a unit distance has that first moment, and unit tensor entries across it
-    across = (("Iyy", "Izz"), ("Ixx", "Izz"), ("Ixx", "Iyy"))
-    firsts = [
-        forces(1.0, axis, np.zeros((3, 3))) - point - sum(moments[name] for name in names)
-        for axis, names in zip(np.eye(3), across, strict=True)
-    ]
-    return [point, *firsts, *moments.values()]
+    names = parameter_names(robot)
+    return BaseParameters(tuple(names[k] for k in chosen), names, matrix, matrix @ parameter_vector(robot))

@@ -231,7 +231,8 @@ def evaluate(
     except (ValueError, RuntimeError):
         shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
-    results = [(*batch, *sized(model, t)) for t in described.outputs.values()]
+    chosen = _options(quantity, options)
+    results = [(*batch, *sized(model, t, chosen)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):

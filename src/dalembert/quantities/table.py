@@ -24,7 +24,10 @@ UNGUARDED = ("walker_orin_4",)  # methods that divide by something else than piv
 
 
 class Quantity(NamedTuple):
-    """Names and shapes; in shapes, "n" stands for the number of joints, "6n" and "10n" for multiples of it."""
+    """Names and shapes; in shapes, "n" stands for the number of joints, "6n" and "10n" for multiples of it.
+
+    An output's size may also be a function of n and the options.
+    """
 
     inputs: Mapping[str, tuple[Any, ...]]
     outputs: Mapping[str, tuple[Any, ...]]
@@ -64,7 +67,7 @@ def pivots(model: Model) -> Pivots:
     return Pivots(armature if armature.any() else None, ROUNDING * (scale + armature))
 
 
-def _forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Inverse dynamics and the forces that rotors and friction take."""
 
     def whole(**given: Any) -> Any:
@@ -111,7 +114,7 @@ def _diagonal(inputs: Mapping[str, Any], output: str, shape: tuple[str, ...] = (
 
 
 QUANTITIES = {
-    "inverse_dynamics": Quantity(STATE, TAU, "newton_euler", OUTSIDE, joints=_forces, invariant=True),
+    "inverse_dynamics": Quantity(STATE, TAU, "newton_euler", OUTSIDE, joints=forces, invariant=True),
     "forward_dynamics": Quantity(
         Q | QD | TAU, QDD, "articulated_body", OUTSIDE, joints=_accelerations, invariant=True, divides=True
     ),
@@ -192,7 +195,7 @@ def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> 
         formulations.formulation(quantity, method, optional)
 
 
-def sized(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape for this robot."""
+def sized(model: Model, template: tuple[Any, ...], options: Mapping[str, Any] | None = None) -> tuple[int, ...]:
+    """A shape for this robot, and these options where they matter."""
     sizes = {"n": model.n, "6n": 6 * model.n, "10n": 10 * model.n}
-    return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
+    return tuple(sizes[d] if isinstance(d, str) else d if isinstance(d, int) else d(model.n, options) for d in template)
