@@ -4,6 +4,7 @@ U is unit upper triangular. With the base first, D_i is the inertia that joint i
 (Kozlowski's D(k), Featherstone's articulated inertia about the axis), whichever method computes it.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class Factors(NamedTuple):
     D: Array  # (..., n)
 
 
-def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
+def udu(M: Any, pivots: Callable[[int, Any], Any] = PLAIN) -> Factors:
     """The factors of a symmetric matrix; only its upper triangle is read.
 
     >>> udu(np.array([[2.0, 1.0], [1.0, 1.0]]))
@@ -72,13 +73,23 @@ def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
 def solve(factors: Factors, b: Any) -> Array:
     """x (..., n) with M x = b."""
     U, D = factors
-    n = D.shape[-1]
-    z: list[Any] = [None] * n  # U z = b
+    return unit_upper_transposed_solve(U, unit_upper_solve(U, b) * (1 / D))
+
+
+def unit_upper_solve(U: Any, b: Any) -> Array:
+    """x (..., n) with U x = b, for a unit upper triangular matrix."""
+    n = U.shape[-1]
+    x: list[Any] = [None] * n
     for i in reversed(range(n)):
-        z[i] = b[..., i] - sum((U[..., i, j] * z[j] for j in range(i + 1, n)), 0)
-    x: list[Any] = []  # U^T x = z / D
-    for i in range(n):
-        x.append(z[i] * (1 / D[..., i]) - sum((U[..., j, i] * x[j] for j in range(i)), 0))
+        x[i] = b[..., i] - sum((U[..., i, j] * x[j] for j in range(i + 1, n)), 0)
+    return stack(x)
+
+
+def unit_upper_transposed_solve(U: Any, b: Any) -> Array:
+    """x (..., n) with U^T x = b, for a unit upper triangular matrix."""
+    x: list[Any] = []
+    for i in range(U.shape[-1]):
+        x.append(b[..., i] - sum((U[..., j, i] * x[j] for j in range(i)), 0))
     return stack(x)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
-from dalembert.quantities import diagonalization, dynamics, parameters, quantity, symbolic, terms
+from dalembert.quantities import diagonalization, dynamics, kinematics, parameters, quantity, symbolic, task_space, terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +48,22 @@ class Robot(Model):
     mass_matrix = dynamics.mass_matrix
     inverse_mass_matrix = dynamics.inverse_mass_matrix
     joint_wrenches = dynamics.joint_wrenches
+
+    # kinematics
+    pose = kinematics.pose
+    poses = kinematics.poses
+    twist = kinematics.twist
+    jacobian = kinematics.jacobian
+    jacobian_rate = kinematics.jacobian_rate
+    center_of_mass = kinematics.center_of_mass
+    com_jacobian = kinematics.com_jacobian
+    momentum = kinematics.momentum
+
+    # task space
+    task_inertia = task_space.task_inertia
+    task_bias = task_space.task_bias
+    task_gravity = task_space.task_gravity
+    dynamically_consistent_inverse = task_space.dynamically_consistent_inverse
 
     # diagonalized equations
     diagonalize = diagonalization.diagonalize

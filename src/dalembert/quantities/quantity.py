@@ -30,9 +30,9 @@ PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
 LARGE = 50_000  # nodes: about ten seconds of compiling
 
 
-def shapes_of(model: Model, quantity: str) -> dict[str, tuple[int, ...]]:
-    """The inputs of a quantity and their shapes for this robot, optional ones left out."""
-    return _shapes(model, quantity_named(quantity), ())
+def shapes_of(model: Model, quantity: str, optional: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+    """The inputs of a quantity and their shapes for this robot, with the optional ones that are named."""
+    return _shapes(model, quantity_named(quantity), optional)
 
 
 def _shapes(model: Model, quantity: Quantity, optional: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -169,7 +169,7 @@ def _make(
         try:
             # a copy of the model: the kernel is kept by the robot and must not keep it in turn
             rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend, **dict(options)}
-            return build(f"{quantity} {method} {optional} {options} {_content(model, options)}", traced, (_call, rebuild))
+            return build(f"{quantity} {method} {optional} {options} {_content(model, quantity)}", traced, (_call, rebuild))
         except ImportError as missing:
             if backend == "native":
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
@@ -199,11 +199,12 @@ def _say_once(message: str) -> None:
     warnings.warn(message, PerformanceWarning, stacklevel=6)
 
 
-def _content(model: Model, options: tuple[tuple[str, Any], ...]) -> str:
-    """A hash of all that programs depend on: limits do not matter, names and frames only to options that use them."""
+def _content(model: Model, quantity: str) -> str:
+    """A hash of all that programs depend on: limits do not matter, the base and names only to what no formulation computes."""
     found = hashlib.sha256()
-    if options:
-        found.update(repr((model.link_names, model.base_name, model.base, model.frames)).encode())
+    if quantity_named(quantity).derived:
+        names = model.link_names, model.base_name, model.frames
+        found.update(repr((names, model.base, model.base_inertia)).encode())
     tree = model.tree
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
     for part in numbers:
@@ -230,7 +231,8 @@ def evaluate(
     except (ValueError, RuntimeError):
         shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
         raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
-    results = [(*batch, *sized(model, t)) for t in described.outputs.values()]
+    chosen = _options(quantity, options)
+    results = [(*batch, *sized(model, t, chosen)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):

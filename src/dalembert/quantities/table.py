@@ -21,7 +21,10 @@ ROUNDING = 64 * np.finfo(float).eps  # of the largest inertia about a joint: a p
 
 
 class Quantity(NamedTuple):
-    """Names and shapes; in shapes, "n" stands for the number of joints, "6n" and "10n" for multiples of it."""
+    """Names and shapes; in shapes, "n" stands for the number of joints, "6n" and "10n" for multiples of it.
+
+    Any other name stands for the length of the option of that name, a tuple.
+    """
 
     inputs: Mapping[str, tuple[Any, ...]]
     outputs: Mapping[str, tuple[Any, ...]]
@@ -187,7 +190,8 @@ def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> 
         raise unknown(f"method for {quantity}:", method, known)
 
 
-def sized(model: Model, template: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape for this robot."""
+def sized(model: Model, template: tuple[Any, ...], options: Mapping[str, Any] | None = None) -> tuple[int, ...]:
+    """A shape for this robot and these options."""
     sizes = {"n": model.n, "6n": 6 * model.n, "10n": 10 * model.n}
+    sizes |= {name: len(value) for name, value in (options or {}).items() if isinstance(value, tuple)}
     return tuple(sizes[d] if isinstance(d, str) else int(d) for d in template)
