@@ -129,11 +129,11 @@ def regressor():
     da.set_threads(None)
 
 
-def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x):
-    """A function beside Pinocchio's: one call each in turn, and a state of a batch."""
+def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x, order=slice(None)):
+    """A function beside Pinocchio's: one call each in turn, and a state of a batch; `order` turns their rows into ours."""
     one = [x[0].copy() for x in arrays]
     out = ours(*arrays)
-    expected = np.array([part(theirs(*(x[i] for x in arrays))) for i in range(100)])
+    expected = np.array([part(theirs(*(x[i] for x in arrays)))[order] for i in range(100)])
     error = np.abs(part(out[:100]) - expected).max() / np.abs(expected).max()
     report(f"{name}: largest relative difference from Pinocchio", error, "", 1e-11, "less")
     pinocchio, single = best_pair(lambda: theirs(*one), lambda: ours(*one))
@@ -144,6 +144,41 @@ def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x):
     if single_bar is not None:
         report(f"{name}: dalembert, one Python call", single * 1e9, "ns")
         report(f"{name}: one call, relative to Pinocchio's", single / pinocchio, "x", single_bar, "less")
+
+
+def kinematics():
+    print("kinematics and task space, Panda arm, one thread")
+    arm, model = panda()
+    data, last = model.createData(), model.njoints - 1
+    da.set_threads(1)
+    rng = np.random.default_rng(2)
+    q, qd = arm.random_configuration(rng, BATCH), rng.uniform(-1, 1, (BATCH, 7))
+    hand = model.getFrameId("panda_hand")
+
+    def joint(x):
+        return pin.computeJointJacobian(model, data, x, last)
+
+    def frame(x):
+        return pin.computeFrameJacobian(model, data, x, hand, pin.LOCAL_WORLD_ALIGNED)
+
+    def rate(x, v):
+        pin.computeJointJacobiansTimeVariation(model, data, x, v)
+        return pin.getFrameJacobianTimeVariation(model, data, hand, pin.LOCAL)
+
+    def at_hand(x, frame="world_aligned", **options):
+        return arm.jacobian(x, "panda_hand", frame, **options)
+
+    def rate_at_hand(x, v, **options):
+        return arm.jacobian_rate(x, v, "panda_hand", **options)
+
+    against("Jacobian of the last link", arm.jacobian, joint, (q,), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
+    against("Jacobian of the hand, world axes", at_hand, frame, (q,), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
+    against("rate of the hand's Jacobian", rate_at_hand, rate, (q, qd), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
+    out = arm.task_inertia(q, "panda_hand")
+    report(
+        "task inertia of the hand, a state in a batch", best(lambda: arm.task_inertia(q, "panda_hand", out=out)) / BATCH * 1e9, "ns"
+    )
+    da.set_threads(None)
 
 
 def long_chains():
@@ -213,6 +248,7 @@ if __name__ == "__main__":
     inverse_dynamics()
     forward_dynamics()
     regressor()
+    kinematics()
     long_chains()
     start_up()
     Path("bench.json").write_text(

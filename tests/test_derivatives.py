@@ -146,7 +146,7 @@ def test_geometry(joints, parents):
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
 def test_denavit_hartenberg_entries(convention):
-    """The docstring's map from rows to displacements, by differences of tables."""
+    """By differences of tables."""
     rng = np.random.default_rng(0)
     inertia = da.Inertia.from_com(1.0, (0.1, 0.2, -0.1), (0.3, 0.4, 0.5))
     entries = [dict(zip(("alpha", "a", "d", "theta"), rng.uniform(0.2, 0.8, 4), strict=True)) for _ in range(3)]
@@ -156,15 +156,13 @@ def test_denavit_hartenberg_entries(convention):
         return da.Robot.from_dh([da.DHRow(**row, inertia=inertia) for row in rows], convention=convention, name="arm")
 
     state = motion(robot(), 6, ())
-    d, h = robot().geometry_derivatives(*state), 1e-5
-    where = {"theta": ("before", 2), "d": ("before", 5)}
-    where |= (
-        {"alpha": ("after", 0), "a": ("after", 3)} if convention == "standard" else {"alpha": ("before", 0), "a": ("before", 3)}
-    )
+    found, h = robot().dh_derivatives(*state, convention=convention), 1e-5
     for j in range(3):
-        for entry, (side, k) in where.items():
+        for entry in found._fields:
             up, down = (robot(j, **{entry: s * h}).inverse_dynamics(*state, backend="numpy") for s in (1, -1))
-            close(getattr(d, side)[:, j, k], (up - down) / (2 * h), 1e-7, scale=np.abs(getattr(d, side)).max())
+            close(getattr(found, entry)[:, j], (up - down) / (2 * h), 1e-7, scale=np.abs(np.array(found)).max())
+    with pytest.raises(da.Error, match="convention"):
+        robot().dh_derivatives(*state, convention="craig")
 
 
 def test_linearization():

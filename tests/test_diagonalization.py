@@ -171,8 +171,17 @@ def test_table_1_local_rows(robot):
             expected = getattr(later, name).imag / STEP
             close(getattr(rates, name), expected, 1e-11, scale=max(np.abs(getattr(later, name).real).max(), 1.0))
     close(rates.m, robot.diagonalize(q + 1j * STEP * qd).m.imag / STEP, 1e-11, scale=1.0)  # (29)
-    O_P = rates.lambda_dot - rates.P  # Omega_delta P + P Omega_delta^*
-    assert np.abs(O_P - np.swapaxes(O_P, -1, -2)).max() <= 1e-11
+    o, n = robot.spatial_operators(q), robot.n
+    O = np.zeros((4, 6 * n, 6 * n))  # Omega_delta of every joint's own twist
+    for i in range(n):
+        rho, sigma = robot.tree.screw[i]
+        for row, column, rate in ((0, 0, rho), (3, 3, rho), (0, 3, sigma)):
+            O[:, 6 * i + row, 6 * i + column + 1] = -rate * qd[:, i]
+            O[:, 6 * i + row + 1, 6 * i + column] = rate * qd[:, i]
+    driving = O @ o.P + o.P @ np.swapaxes(O, -1, -2)
+    handed = diagonal_blocks(o.E_Psi @ rates.lambda_dot @ np.swapaxes(o.E_Psi, -1, -2))
+    close(rates.lambda_dot, handed + driving, 1e-11, scale=np.abs(o.P).max())  # (18)
+    close(rates.lambda_dot, rates.P + driving, 1e-11, scale=np.abs(o.P).max())
 
 
 @pytest.mark.parametrize("robot", PLAIN, ids=IDS[::2])
@@ -236,8 +245,20 @@ def test_sweeps_are_linear_in_n():
         assert np.diff(totals, order).all()
 
 
+def test_out():
+    arm, q = da.robot("puma560"), np.full((3, 6), 0.3)
+    out = tuple(np.empty((3, *shape)) for shape in ((6,), (6, 6), (6, 6), (6, 6), ()))
+    assert arm.diagonalize(q, out=out).m is out[2]
+    assert np.array_equal(out[0], arm.diagonalize(q).D)
+    for wrong in (np.empty((3, 6)), out[:2], list(out)):
+        with pytest.raises(da.Error, match=r"out must be a tuple of 5 arrays \(D, U, m, l, det\)"):
+            arm.diagonalize(q, out=wrong)
+
+
 def test_mistakes():
     arm = da.robot("two_link")
+    with pytest.raises(da.Error, match="normalized must be True or False"):
+        arm.quasi_velocity([0, 0], [0, 0], normalized="false")
     with pytest.raises(da.Error, match=r"frame of the rates: 'global'.*known: local, inertial"):
         arm.spatial_operator_rates([0, 0], [0, 0], frame="global")
     with pytest.raises(da.Error, match=r"quasi_velocity: qd has shape \(3,\), two_link needs \(\.\.\., 2\)"):

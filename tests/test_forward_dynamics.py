@@ -1,6 +1,7 @@
 """Forward dynamics by every method against inverse dynamics, references, and each other; the mass matrix likewise."""
 
 import os
+import time
 import warnings
 
 import numpy as np
@@ -132,6 +133,7 @@ def test_no_joints():
     assert stone.inverse_mass_matrix([]).shape == (0, 0)
     assert stone.joint_wrenches([], [], []).shape == (0, 6)
     assert stone.diagonalize([]).D.shape == (0,)
+    assert stone.diagonalize(np.zeros((2, 0))).det.tolist() == [1.0, 1.0]
 
 
 def test_out_and_complex_numbers():
@@ -163,8 +165,35 @@ def test_joint_wrenches_hold_the_links(joints, parents):
         moment = R @ found[i, :3] + np.cross(p, force)
         rho, sigma = robot.tree.screw[i]
         close(rho * moment[2] + sigma * force[2], tau[i], 1e-12, scale=np.abs(tau).max())
-    carried = robot.newton_euler_pass(q, qd, qdd, wrenches=wrenches)
-    close(found[:, 3:], carried.f, 1e-13)
+    total = np.zeros(6)  # of all links: momentum's rate less weight and wrenches, about the base's origin
+    poses = robot.tree.poses(q)
+    for i, (R, p) in enumerate(poses):
+        r = p + R @ robot.tree.com[i]
+        _, w = velocities(robot, i, q, qd)
+        ahead, behind = (velocities(robot, i, q + s * qd + s * s / 2 * qdd, qd + s * qdd) for s in (STEP_SIZE, -STEP_SIZE))
+        a, wd = ((x - y) / (2 * STEP_SIZE) for x, y in zip(ahead, behind, strict=True))
+        I = R @ robot.tree.inertia[i] @ R.T
+        force = robot.tree.mass[i] * (a - robot.tree.gravity)
+        moment = I @ wd + np.cross(w, I @ w) + np.cross(r, force)
+        outside = np.concatenate([R @ wrenches[i, :3] + np.cross(p, R @ wrenches[i, 3:]), R @ wrenches[i, 3:]])
+        total += np.concatenate([moment, force]) - outside
+    for i, parent in enumerate(robot.parents):  # what the base bears
+        if parent < 0:
+            R, p = poses[i]
+            force = R @ found[i, 3:]
+            total -= np.concatenate([R @ found[i, :3] + np.cross(p, force), force])
+    assert np.abs(total).max() < 1e-5 * np.abs(found).max()
+
+
+STEP_SIZE = 1e-5
+
+
+def velocities(robot, i, q, qd):
+    """Velocity of the centre of mass of link i and its angular velocity, in base axes, by a complex step."""
+    now, later = robot.tree.poses(q)[i], robot.tree.poses(q + 1e-30j * qd)[i]
+    turning = later.rotation.imag / 1e-30 @ now.rotation.T
+    v = later.translation.imag / 1e-30 + later.rotation.imag / 1e-30 @ robot.tree.com[i]
+    return v, np.array([turning[2, 1], turning[0, 2], turning[1, 0]])
 
 
 def test_the_base_bears_the_weight():
@@ -270,6 +299,89 @@ def test_branches_are_all_looked_at():
         robot.forward_dynamics([0.0, 0.1, 0.0], np.zeros(3), np.ones(3))
     with pytest.raises(da.Error, match="'shoulder'"):
         robot.forward_dynamics([0.0, 0.1, 0.0], np.zeros(3), np.ones(3))  # the short way
+
+
+def lifted():
+    """The elbow on a lift, which it does not feel: only two of three joints are singular."""
+    lift = da.Link("lift", "base", da.Joint("lift", "prismatic"), inertia=da.Inertia.from_com(3.0, (0, 0, 0), (0.1, 0.1, 0.1)))
+    upper, fore = elbow().links
+    return da.Robot("scara", (lift, da.Link("upper", "lift", upper.joint, inertia=upper.inertia), fore))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_decoupled_joints_are_looked_at(method):
+    robot, one = lifted(), np.ones(3)
+    assert np.isfinite(robot.forward_dynamics([0.2, 0.1, 0.7], one, one, method=method)).all()
+    for _ in range(2):  # the long way, and the short one
+        with pytest.raises(da.Error, match="'shoulder'"):
+            robot.forward_dynamics(np.array([0.2, 0.1, 0.0]), one, one, method=method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_results_written_over_the_positions(method):
+    q = np.array([0.1, 0.0])
+    with pytest.raises(da.Error, match="'shoulder'"):
+        elbow().forward_dynamics(q, np.ones(2), np.ones(2), out=q, method=method)
+    q = np.array([[0.1, 0.7], [0.1, 0.0]])
+    with pytest.warns(da.SingularWarning, match="1 of 2"):
+        elbow().forward_dynamics(q, np.ones(2), np.ones(2), out=q, method=method)
+    assert np.isnan(q[1]).any()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_always_singular_never_answers(method):
+    """A point mass at the tip of three massless rods in a plane: rank 2 of 3, whatever the state."""
+    links = [
+        da.Link(f"rod{k}", f"rod{k - 1}" if k else "base", da.Joint(f"j{k}"), before=da.Pose.of((float(k > 0), 0, 0)))
+        for k in range(2)
+    ]
+    links.append(
+        da.Link("tip", "rod1", da.Joint("j2"), before=da.Pose.of((1.0, 0, 0)), inertia=da.Inertia.from_com(1.0, (1.0, 0, 0)))
+    )
+    robot = da.Robot("floppy", tuple(links))
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20_000, 3))
+    q[0] = [-0.357737072, 2.72754296, -6.25117874e-4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.SingularWarning)
+        found = robot.forward_dynamics(q, np.ones(3), np.ones(3), method=method)
+    assert not np.isfinite(found).all(axis=-1).any()
+
+
+def test_operators_are_guarded_without_rotors():
+    for robot in (elbow(), elbow().with_armature(0.1)):
+        for q2 in (0.0, np.pi, 1e-9):
+            with pytest.raises(da.Error, match=r"'shoulder'.*rotors do not count here"):
+                robot.spatial_operators([0.1, q2])
+            with pytest.raises(da.Error, match="'shoulder'"):
+                robot.spatial_operator_rates([0.1, q2], [1.0, 1.0])
+        with pytest.warns(da.SingularWarning):
+            assert np.isnan(robot.spatial_operators([[0.1, 0.0], [0.1, 1.0]]).G[0]).any()
+
+
+def test_conjugate_gradients():
+    """No residual, tiny forces, and inertias over nine decades: an error within the condition number times rounding."""
+    arm = da.robot("puma560").with_gravity((0, 0, 0))
+    q, zero = arm.random_configuration(1), np.zeros(6)
+    assert np.array_equal(arm.forward_dynamics(q, zero, zero, method="walker_orin_4"), zero)
+    for size in (1e-100, 1e-154, 1e-200):
+        tiny = size * np.arange(1.0, 7.0)
+        close(arm.forward_dynamics(q, zero, tiny, method="walker_orin_4"), arm.forward_dynamics(q, zero, tiny), 1e-9, scale=1e-90)
+    light = arm.with_payload(1e-9, (0.01, 0, 0)).with_armature([1e3, 1.0, 1.0, 1e-3, 1e-4, 1e-6])
+    q, qd, tau = arm.random_configuration(2, 20), np.ones(6), np.arange(6.0)
+    condition = np.linalg.cond(light.mass_matrix(q)).max()
+    assert condition > 1e6
+    exact = light.forward_dynamics(q, qd, tau)
+    close(light.forward_dynamics(q, qd, tau, method="walker_orin_4"), exact, 1e-15 * condition)
+
+
+def test_nan_costs_no_more_than_its_state():
+    arm = da.robot("panda")
+    q = arm.random_configuration(0, 20_000)
+    arm.forward_dynamics(q, q, q)
+    q[5, 3] = np.nan
+    start = time.perf_counter()
+    arm.forward_dynamics(q, q, q)
+    assert time.perf_counter() - start < 0.2
 
 
 def test_slender_links_are_not_singular():

@@ -18,7 +18,7 @@ class PerformanceWarning(UserWarning):
 
 
 class SingularWarning(UserWarning):
-    """At some states of a batch a joint feels no inertia; the result is NaN there."""
+    """At some states of a batch a joint feels no inertia, or a link cannot follow its task; the result is NaN there."""
 
 
 def brief(value: Any, most: int = 120) -> str:

@@ -4,6 +4,7 @@ U is unit upper triangular. With the base first, D_i is the inertia that joint i
 (Kozlowski's D(k), Featherstone's articulated inertia about the axis), whichever method computes it.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ class SingularError(Error):
         super().__init__(f"joint {index} feels no inertia: the mass matrix is singular")
 
 
+ROUNDING = 64 * float(np.finfo(float).eps)  # of the inertia about a joint: a pivot below is nothing but errors
+
+
 class Pivots(NamedTuple):
     """How D_i becomes a pivot: the rotor's inertia is added, and what is not above `least` counts as zero.
 
@@ -29,13 +33,25 @@ class Pivots(NamedTuple):
     armature: Any = None  # (n,) reflected rotor inertias
     least: Any = None  # (n,) the rounding errors of D
 
-    def __call__(self, i: int, D: Any) -> Any:
-        """The pivot of joint i."""
+    def __call__(self, i: int, D: Any, size: Any = None, later: Mapping[int, Any] | None = None) -> Any:
+        """The pivot of joint i; `later` has 1 / D_k of the joints behind it where D_i was found by subtracting, as in `udu`.
+
+        Then the errors of D_k come in too, by U_ik^2, which is at most M_ii / D_k.
+        """
         D = D if self.armature is None else D + self.armature[i]
         least = 0.0 if self.least is None else self.least[i]
-        if isinstance(D, int | float | np.number) and not isinstance(D, complex) and least >= D:
+        if _is_number(D) and least >= D:
             raise SingularError(i)
-        return D if self.least is None else above(D, least, np.nan)
+        if self.least is None:
+            return D
+        if not later:
+            return above(D, least, np.nan)
+        sure = D - least * (1 + sum(self.least[k] / ROUNDING * reciprocal for k, reciprocal in later.items()))
+        return D + (above(sure, 0.0, np.nan) - sure)  # exactly D, or NaN
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | np.number) and not isinstance(x, complex)
 
 
 PLAIN = Pivots()
@@ -48,8 +64,10 @@ class Factors(NamedTuple):
     D: Array  # (..., n)
 
 
-def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
+def udu(M: Any, pivots: Callable[[int, Any, Any, dict[int, Any]], Any] = PLAIN) -> Factors:
     """The factors of a symmetric matrix; only its upper triangle is read.
+
+    `pivots` makes each D_i what it divides by, from D_i, M_ii, and the reciprocals of the pivots so far.
 
     >>> udu(np.array([[2.0, 1.0], [1.0, 1.0]]))
     Factors(U=array([[1., 1.],
@@ -57,15 +75,16 @@ def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
     """
     n = M.shape[-1]
     scaled: dict[tuple[int, int], Any] = {}  # U_ij D_j, before the division
+    reciprocals: dict[int, Any] = {}
     U: dict[tuple[int, int], Any] = {}
     D: dict[int, Any] = {}
     for j in reversed(range(n)):
         for i in range(j + 1):
             scaled[i, j] = M[..., i, j] - sum((scaled[i, k] * U[j, k] for k in range(j + 1, n)), 0)
-        D[j] = pivots(j, scaled[j, j])
-        reciprocal = 1 / D[j]
+        D[j] = pivots(j, scaled[j, j], M[..., j, j], reciprocals)
+        reciprocals[j] = 1 / D[j]
         for i in range(j):
-            U[i, j] = scaled[i, j] * reciprocal
+            U[i, j] = scaled[i, j] * reciprocals[j]
     unit = matrix(U | {(i, i): 1 for i in range(n)}, n)
     return Factors(np.broadcast_to(unit, M.shape), stack([D[i] for i in range(n)]))
 
@@ -73,13 +92,23 @@ def udu(M: Any, pivots: Pivots = PLAIN) -> Factors:
 def solve(factors: Factors, b: Any) -> Array:
     """x (..., n) with M x = b."""
     U, D = factors
-    n = D.shape[-1]
-    z: list[Any] = [None] * n  # U z = b
+    return unit_upper_transposed_solve(U, unit_upper_solve(U, b) * (1 / D))
+
+
+def unit_upper_solve(U: Any, b: Any) -> Array:
+    """x (..., n) with U x = b, for a unit upper triangular matrix."""
+    n = U.shape[-1]
+    x: list[Any] = [None] * n
     for i in reversed(range(n)):
-        z[i] = b[..., i] - sum((U[..., i, j] * z[j] for j in range(i + 1, n)), 0)
-    x: list[Any] = []  # U^T x = z / D
-    for i in range(n):
-        x.append(z[i] * (1 / D[..., i]) - sum((U[..., j, i] * x[j] for j in range(i)), 0))
+        x[i] = b[..., i] - sum((U[..., i, j] * x[j] for j in range(i + 1, n)), 0)
+    return stack(x)
+
+
+def unit_upper_transposed_solve(U: Any, b: Any) -> Array:
+    """x (..., n) with U^T x = b, for a unit upper triangular matrix."""
+    x: list[Any] = []
+    for i in range(U.shape[-1]):
+        x.append(b[..., i] - sum((U[..., j, i] * x[j] for j in range(i)), 0))
     return stack(x)
 
 

@@ -43,6 +43,7 @@ class Certificate(NamedTuple):
 
     structure: str
     parents: tuple[int, ...]
+    quantity: str
     methods: tuple[str, str]
     equal: bool
     points: int
@@ -58,7 +59,7 @@ class Certificate(NamedTuple):
         tree = "" if self.parents == tuple(range(-1, len(self.parents) - 1)) else f" with parents {self.parents}"
         verdict = "equal" if self.equal else "NOT equal"
         sure = f": wrong with probability below 2^{self.log2_probability:.0f}" if self.equal else ": a counterexample was found"
-        return f"{self.methods[0]} and {self.methods[1]} are {verdict} on {self.structure}{tree}{sure}"
+        return f"{self.quantity} by {self.methods[0]} and {self.methods[1]} is {verdict} on {self.structure}{tree}{sure}"
 
 
 def ingredients(quantity: str = "inverse_dynamics", moving: bool = True) -> dict[str, tuple[Any, ...]]:
@@ -85,7 +86,7 @@ def prove_equal(
 
     >>> import dalembert as da
     >>> print(da.prove_equal("RP", "lagrange_euler"))
-    lagrange_euler and newton_euler are equal on RP: wrong with probability below 2^-51...
+    inverse_dynamics by lagrange_euler and newton_euler is equal on RP: wrong with probability below 2^-51...
     """
     names = method_a, method_b or quantity_named(quantity).method
     functions = [formulation(quantity, method) for method in names]
@@ -117,6 +118,9 @@ def compare(
     shapes = {k: _shape(s, len(structure)) for k, s in wanted.items()}
     outputs = tuple(quantity_named(quantity).outputs)
     programs = [trace(on_tree(function, structure, above), shapes, outputs=outputs) for function in functions]
+    for name, program in zip(names, programs, strict=True):
+        if any(node[0] == "sqrt" for node in program.nodes):
+            raise Error(f"{name} takes square roots, which have no residues: {quantity} by it cannot be proven equal like this")
     degree = sum(degree_bound(program, len(structure)) for program in programs)
     equal = True
     for k in range(points):
@@ -124,7 +128,7 @@ def compare(
         first, second = (_residues(program, values) for program in programs)
         equal = equal and first == second
     log2 = points * (np.log2(max(degree, 1)) - np.log2(float(PRIME >> 500)) - 500)
-    return Certificate(structure, above, names, equal, points, seed, degree, PRIME, float(log2))
+    return Certificate(structure, above, quantity, names, equal, points, seed, degree, PRIME, float(log2))
 
 
 def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:

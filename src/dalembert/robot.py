@@ -6,7 +6,19 @@ from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, screws
 from dalembert.model.model import Model
 from dalembert.quantities import curvature as geometry
-from dalembert.quantities import derivatives, diagonalization, dominance, dynamics, parameters, quantity, structure, symbolic, terms
+from dalembert.quantities import (
+    derivatives,
+    diagonalization,
+    dominance,
+    dynamics,
+    kinematics,
+    parameters,
+    quantity,
+    structure,
+    symbolic,
+    task_space,
+    terms,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,11 +81,28 @@ class Robot(Model):
     inverse_dynamics_second_derivatives = derivatives.inverse_dynamics_second_derivatives
     mass_matrix_gradient = derivatives.mass_matrix_gradient
     geometry_derivatives = derivatives.geometry_derivatives
+    dh_derivatives = derivatives.dh_derivatives
     linearize = derivatives.linearize
     riemann_curvature = geometry.riemann_curvature
     scalar_curvature = geometry.scalar_curvature
     sectional_curvature = geometry.sectional_curvature
     is_flat = geometry.is_flat
+
+    # kinematics
+    pose = kinematics.pose
+    poses = kinematics.poses
+    twist = kinematics.twist
+    jacobian = kinematics.jacobian
+    jacobian_rate = kinematics.jacobian_rate
+    center_of_mass = kinematics.center_of_mass
+    com_jacobian = kinematics.com_jacobian
+    momentum = kinematics.momentum
+
+    # task space
+    task_inertia = task_space.task_inertia
+    task_bias = task_space.task_bias
+    task_gravity = task_space.task_gravity
+    dynamically_consistent_inverse = task_space.dynamically_consistent_inverse
 
     # diagonalized equations
     diagonalize = diagonalization.diagonalize

@@ -205,6 +205,11 @@ def symmetric(T: Any) -> Array:
     return matrix({(i, j): T[..., min(i, j), max(i, j)] for i in range(n) for j in range(n)}, n)
 
 
+def scaled(x: Any, v: Any) -> Array:
+    """A vector times a scalar, for batches of both."""
+    return np.asarray(x)[..., None] * v
+
+
 def outer(a: Any, b: Any) -> Array:
     """a b^T."""
     return a[..., :, None] * b[..., None, :]

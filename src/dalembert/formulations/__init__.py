@@ -4,7 +4,7 @@ A module's public functions are named after the quantities they compute, so one 
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import Any
 
@@ -117,17 +117,14 @@ REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
 
 
 def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
-    """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist".
-
-    >>> methods("inverse_dynamics")[:3]
-    ('newton_euler', 'newton_euler_base', 'lie_group')
-    """
+    """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist"."""
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES)
     found = (method for of, method in REGISTRY if of == quantity)
     return tuple(m for m in found if taking is None or takes(quantity, m, taking))
 
 
+@cache
 def takes(quantity: str, method: str, name: str) -> bool:
     """Whether a formulation has an input of this name."""
     return name in signature(REGISTRY[quantity, method]).parameters

@@ -26,6 +26,7 @@ from dalembert.spatial import (
     join,
     outer,
     rotate,
+    scaled,
     skew,
     spin,
     split,
@@ -96,8 +97,8 @@ def accelerations(
     joints = axes(tree, q)
     base = base_motion(tree, base_twist, base_acceleration)
     forces = bias_forces(tree, joints, qd, base, wrenches)
-    D, G, e = inward(tree, joints, tau, forces, pivots, to_parent)
-    return outward(tree, joints, D, G, e)
+    r, G, e = inward(tree, joints, tau, forces, pivots, to_parent)
+    return outward(tree, joints, r, G, e)
 
 
 def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
@@ -146,11 +147,11 @@ def inward(
         s, parent = screw(tree, i), tree.parents[i]
         U = P[i].times(s)
         r[i] = 1 / pivots(i, dot(s, U))
-        G[i] = U * np.asarray(r[i])[..., None]
+        G[i] = scaled(r[i], U)
         e[i] = tau[..., i] - dot(s, z[i])
         if parent >= 0:
             P[parent] = P[parent].plus(to_parent(P[i].less(G[i], U), joints[i]))
-            z[parent] = z[parent] + joints[i].wrench(z[i] + G[i] * np.asarray(e[i])[..., None])
+            z[parent] = z[parent] + joints[i].wrench(z[i] + scaled(e[i], G[i]))
     return r, G, e
 
 
@@ -162,9 +163,9 @@ def outward(tree: Tree, joints: list[Axis], r: list[Any], G: list[Any], e: list[
         s = screw(tree, i)
         if parent < 0:
             qdd.append(e[i] * r[i])
-            alpha.append(s * np.asarray(qdd[i])[..., None])
+            alpha.append(scaled(qdd[i], s))
             continue
         carried = joints[i].twist(alpha[parent])
         qdd.append(e[i] * r[i] - dot(G[i], carried))
-        alpha.append(carried + s * np.asarray(qdd[i])[..., None])
+        alpha.append(carried + scaled(qdd[i], s))
     return stack(qdd)

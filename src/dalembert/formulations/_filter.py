@@ -20,13 +20,13 @@ from dalembert.spatial import (
     Ad_matrix,
     Array,
     ad_matrix,
-    compose,
     dot,
     inverse,
     join,
     outer,
     rotate,
     rotate_back,
+    scaled,
     spatial_inertia,
     symmetric,
     zeros,
@@ -34,12 +34,11 @@ from dalembert.spatial import (
 
 
 class Links(NamedTuple):
-    """X_i, s_i and M_i of every link, and gravity in its axes as an acceleration."""
+    """X_i, s_i and M_i of every link."""
 
     X: list[Any]
     s: list[Any]
     M: list[Any]
-    g: list[Any]
 
 
 class Filter(NamedTuple):
@@ -51,21 +50,11 @@ class Filter(NamedTuple):
     Psi: list[Any]
 
 
-def scaled(x: Any, v: Any) -> Array:
-    """A vector times a scalar, for batches of both."""
-    return np.asarray(x)[..., None] * v
-
-
 def links(tree: Tree, q: Any) -> Links:
     """The robot at q."""
     n = len(tree.parents)
-    frames = joint_frames(tree, q)
-    X = [np.swapaxes(Ad_matrix(inverse(T)), -1, -2) for T in frames]
-    absolute: list[Any] = []
-    for i, parent in enumerate(tree.parents):
-        absolute.append(frames[i] if parent < 0 else compose(absolute[parent], frames[i]))
-    g = [join(zeros(3), rotate_back(T.rotation, tree.gravity)) for T in absolute]
-    return Links(X, [screw(tree, i) for i in range(n)], [spatial_inertia(*body(tree, i)) for i in range(n)], g)
+    X = [np.swapaxes(Ad_matrix(inverse(T)), -1, -2) for T in joint_frames(tree, q)]
+    return Links(X, [screw(tree, i) for i in range(n)], [spatial_inertia(*body(tree, i)) for i in range(n)])
 
 
 def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
@@ -100,9 +89,13 @@ def force_cross(V: Any) -> Array:
 def bias(tree: Tree, k: Links, V: list[Any], wrenches: Any, gravity: bool = True) -> list[Any]:
     """b_i = V x M V less the weight and the wrench on the link (E-K2)."""
     found: list[Any] = []
-    for i in range(len(tree.parents)):
+    falling: list[Any] = []  # gravity in the axes of each link, as an acceleration
+    for i, parent in enumerate(tree.parents):
         b = rotate(force_cross(V[i]), rotate(k.M[i], V[i]))
-        b = b - rotate(k.M[i], k.g[i]) if gravity else b
+        if gravity:
+            above = join(zeros(3), tree.gravity) if parent < 0 else falling[parent]
+            falling.append(rotate_back(k.X[i], above))
+            b = b - rotate(k.M[i], falling[i])
         found.append(b if wrenches is None else b - wrench_on(tree, i, wrenches))
     return found
 

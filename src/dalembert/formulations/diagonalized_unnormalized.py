@@ -24,12 +24,11 @@ from dalembert.formulations._filter import (
     joint_forces,
     joint_rates,
     links,
-    scaled,
     velocities,
 )
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, stack
+from dalembert.spatial import Array, dot, rotate, scaled, stack
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.formulations._axes import body, joint_frames, screw, wrench_on
-from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, scaled, velocities
+from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, velocities
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -37,6 +37,7 @@ from dalembert.spatial import (
     matrix,
     rotate,
     rotate_back,
+    scaled,
     skew,
     spatial_inertia,
     split,
@@ -211,10 +212,10 @@ def _resolvent(tree: Tree, X: list[Any]) -> Array:
     return blocks(found, len(X), (6, 6))
 
 
-def spatial_operators(tree: Tree, q: Any) -> SpatialOperators:
+def spatial_operators(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> SpatialOperators:
     """All operators as matrices; rotors left out."""
     k = links(tree, q)
-    return _operators(tree, k, filtered(tree, k, PLAIN))
+    return _operators(tree, k, filtered(tree, k, pivots))
 
 
 def _operators(tree: Tree, k: Links, f: Filter) -> SpatialOperators:
@@ -227,14 +228,14 @@ def _operators(tree: Tree, k: Links, f: Filter) -> SpatialOperators:
     return SpatialOperators(H, _diagonal(k.M), E_Phi, Phi, _diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
 
 
-def spatial_operator_rates(tree: Tree, q: Any, qd: Any) -> OperatorRates:
+def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
     """Table 1, local derivatives: of the components in the moving link frames."""
-    return _rates(tree, q, qd)[0]
+    return _rates(tree, q, qd, pivots)[0]
 
 
-def inertial_operator_rates(tree: Tree, q: Any, qd: Any) -> OperatorRates:
+def inertial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
     """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega turns with the links."""
-    local, o, V = _rates(tree, q, qd)
+    local, o, V = _rates(tree, q, qd, pivots)
     W = _diagonal([blocks({(0, 0): w, (1, 1): w}, 2, (3, 3)) for w in (skew(split(v)[0]) for v in V)])
     bracket = {name: W @ getattr(o, name) - getattr(o, name) @ W for name in ("M", "E_Phi", "P", "tau_bar", "E_Psi")}
     return local._replace(
@@ -249,10 +250,10 @@ def inertial_operator_rates(tree: Tree, q: Any, qd: Any) -> OperatorRates:
     )
 
 
-def _rates(tree: Tree, q: Any, qd: Any) -> tuple[OperatorRates, SpatialOperators, list[Any]]:
+def _rates(tree: Tree, q: Any, qd: Any, pivots: Pivots) -> tuple[OperatorRates, SpatialOperators, list[Any]]:
     """The local rates, the operators, and the twists of the links."""
     k = links(tree, q)
-    f = filtered(tree, k, PLAIN)
+    f = filtered(tree, k, pivots)
     H, _, E_Phi, Phi, P, D, _, _, tau_bar, E_Psi, _ = o = _operators(tree, k, f)
     V, _ = velocities(tree, k, f, qd)
     each = [force_cross(scaled(qd[..., i], s)) for i, s in enumerate(k.s)]

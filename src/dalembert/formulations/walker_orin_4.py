@@ -2,9 +2,10 @@
 
 M qdd = tau - b without M: inverse dynamics at rest and without gravity is the product M p. In exact arithmetic n steps solve the
 system. Rounding would soon spoil the conjugacy of the directions p, so each is made conjugate to all before it, not only to the
-last; where the residual has vanished, a step is zero instead of 0 / 0.
+last; where the residual has vanished, a step is zero instead of 0 / 0 (so a derivative of the program taken there is zero too).
 
-A singular M goes unnoticed where the forces happen to be among its products: the evaluation looks at the pivots besides.
+A singular M goes unnoticed where the forces happen to be among its products: `robot.forward_dynamics` looks at the pivots besides,
+a bare program or kernel of this method does not.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,9 @@ import numpy as np
 
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, above, dot, zeros
+from dalembert.spatial import Array, above, dot, scaled, zeros
+
+NOTHING = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number
 
 
 def forward_dynamics(
@@ -45,13 +48,8 @@ def forward_dynamics(
         for older, M_older, weight in before:
             p = p - scaled(dot(r, M_older) * weight, older)
         Mp = product(p)
-        weight = 1 / above(dot(p, Mp), 0.0, np.inf)
+        weight = 1 / above(dot(p, Mp), NOTHING, np.inf)
         step = dot(p, r) * weight
         x, r = x + scaled(step, p), r - scaled(step, Mp)
         before.append((p, Mp, weight))
     return x
-
-
-def scaled(x: Any, v: Any) -> Array:
-    """A vector times a scalar, for batches of both."""
-    return np.asarray(x)[..., None] * v

@@ -41,7 +41,7 @@ def with_payload(model: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any 
     2.0
     """
     load = Inertia.from_com(mass, com, tensor)
-    index, pose = model.locate(link if link is not None else _tip(model))
+    index, pose = model.locate(link if link is not None else tip(model))
     load = load.seen_from(pose)
     if index < 0:
         return replace(model, base_inertia=model.base_inertia + load)
@@ -50,7 +50,8 @@ def with_payload(model: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any 
     return replace(model, links=tuple(links))
 
 
-def _tip(model: Model) -> str:
+def tip(model: Model) -> str:
+    """The one link that carries no other; an error where there are several."""
     carried = set(model.parents)
     tips = [name for i, name in enumerate(model.link_names) if i not in carried]
     if len(tips) == 1:

@@ -104,11 +104,6 @@ class Model(Value):
         index = {self.base_name: -1} | {name: i for i, name in enumerate(self.link_names)}
         return tuple(index[link.parent] for link in self.links)
 
-    @cached_property
-    def one_root(self) -> bool:
-        """Whether a single link stands on the base."""
-        return self.parents.count(-1) == 1
-
     @property
     def structure(self) -> str:
         """Joint letters in order: R revolute, P prismatic, H helical."""

@@ -21,8 +21,8 @@ from dalembert.trace.program import Program
 def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
     """The curvature tensor of the mass matrix, all indices down. Signature (n)->(n,n,n,n).
 
-    R_ijkl = dGamma_jli/dq_k - dGamma_jki/dq_l + sum_r (Gamma_ilr Gamma_jk^r - Gamma_ikr Gamma_jl^r), here with the paper's symbols, whose
-    force index is the last (66). R_ijkl = -R_jikl = -R_ijlk = R_klij, and the sum over cyclic j, k, l vanishes.
+    R_ijkl = dGamma_jli/dq_k - dGamma_jki/dq_l + sum_r (Gamma_ilr Gamma_jk^r - Gamma_ikr Gamma_jl^r) (66), here with the paper's
+    symbols, whose force index is the last. R_ijkl = -R_jikl = -R_ijlk = R_klij, and the sum over cyclic j, k, l vanishes.
 
     >>> import dalembert as da
     >>> import numpy as np

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert import linalg
-from dalembert.errors import Error, brief
+from dalembert.errors import Error, brief, unknown
 from dalembert.formulations import formulation, methods
+from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate, program
 from dalembert.quantities.table import OUTSIDE, QD, QDD, STATE, TAU, Q, Quantity, pivots, register
@@ -54,6 +55,15 @@ class GeometryDerivatives(NamedTuple):
     before: Array
     after: Array
     axis: Array
+
+
+class DHDerivatives(NamedTuple):
+    """d tau_i / d entry of row j at [..., i, j], each (..., n, n)."""
+
+    alpha: Array
+    a: Array
+    d: Array
+    theta: Array
 
 
 class Linearization(NamedTuple):
@@ -104,9 +114,10 @@ def forward_dynamics_derivatives(
     backend: str = "auto",
     out: Any = None,
 ) -> ForwardDerivatives:
-    """d qdd / d q = -M^-1 d tau / d q, d qdd / d qd = -M^-1 d tau / d qd, d qdd / d tau = M^-1. Signature (n),(n),(n)->(n,n) three times.
+    """d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics. Signature (n),(n),(n)->(n,n),(n,n),(n,n).
 
-    The derivatives of tau are those of inverse dynamics at the accelerations that tau makes.
+    They are -M^-1 d tau / d q, -M^-1 d tau / d qd and M^-1, with the derivatives of inverse dynamics at the accelerations that tau
+    makes.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -144,19 +155,41 @@ def mass_matrix_gradient(robot: Model, q: Any, *, method: str = "composite_body"
 
 
 def geometry_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "auto") -> GeometryDerivatives:
-    """How joint forces change with the geometry: for design, calibration and tolerances. Signature (n),(n),(n)->(n,n,6) three times.
+    """How joint forces change with the geometry: for design, calibration, tolerances. Signature (n),(n),(n)->(n,n,6) three times.
 
-    Denavit-Hartenberg entries are displacements along x and z. Modified: alpha, a, theta and d of row j are before[..., j, 0],
-    [3], [2] and [5]. Standard: theta and d are before[..., j, 2] and [5]; alpha and a are after[..., j, 0] and [3]. Joint screws are
-    `axis`. The link's inertia keeps its place in the axes of its link.
+    Small turns and shifts of every joint, of every link against its joint, and of the joint axes (screws) alone. The link's inertia
+    keeps its place in the axes of its link. `dh_derivatives` has them by Denavit-Hartenberg entries.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")                    # standard rows: a is the length
     >>> d = arm.geometry_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
-    >>> d.after[:, 0, 3].round(4).tolist()            # a longer first link carries both at a longer arm
+    >>> d.after[:, 0, 3].round(4).tolist()            # shifted along x, all of the first link and what it carries
     [19.6124, 0.0]
     """
     return evaluate(robot, "geometry_derivatives", "newton_euler", {"q": q, "qd": qd, "qdd": qdd}, backend, None)
+
+
+def dh_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, convention: str, backend: str = "auto") -> DHDerivatives:
+    """How joint forces change with the entries of the Denavit-Hartenberg table. Signature (n),(n),(n)->(n,n) four times.
+
+    `convention` is the one that the robot was made with, "standard" or "modified".
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> d = arm.dh_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], convention="standard")
+    >>> d.a[:, 0].round(4).tolist()
+    [19.6124, 0.0]
+    """
+    if convention not in CONVENTIONS:
+        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+    before, after, _ = geometry_derivatives(robot, q, qd, qdd, backend=backend)
+    d, theta = before[..., 5], before[..., 2]
+    if convention == "standard":
+        return DHDerivatives(after[..., 0], after[..., 3], d, theta)
+    R, p = robot.tree.before  # Rx(alpha) Tx(a) Rz(theta) Tz(d): alpha and a act on the axes before theta and d
+    c, s, height = R[:, 0, 0], -R[:, 0, 1], np.vecdot(R[:, :, 2], p)
+    x_turn = c * before[..., 0] - s * before[..., 1] - height * (s * before[..., 3] + c * before[..., 4])
+    return DHDerivatives(x_turn, c * before[..., 3] - s * before[..., 4], d, theta)
 
 
 def linearize(
@@ -164,8 +197,8 @@ def linearize(
 ) -> Linearization:
     """The state equation for small deviations from (q, qd, tau): A (..., 2n, 2n) and B (..., 2n, n), the state being (q, qd).
 
-    Continuous: A = [[0, 1], [dqdd/dq, dqdd/dqd]], B = [[0], [M^-1]]. With `step` (seconds) discrete: x[k+1] = A x[k] + B tau[k], exact
-    for forces that are held between the steps.
+    Continuous: A = [[0, 1], [dqdd/dq, dqdd/dqd]], B = [[0], [M^-1]]. With `step` (seconds) discrete:
+    x[k+1] = A x[k] + B tau[k], exact for forces that are held between the steps.
 
     >>> import dalembert as da
     >>> A, B = da.robot("two_link").linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], step=0.01)
@@ -244,7 +277,7 @@ def _displaced(T: Transform, by: Any) -> Transform:
 def _geometry(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
     n, tree = model.n, model.tree
     function = formulation("inverse_dynamics", method)
-    shapes = dict.fromkeys(("q", "qd", "qdd"), (n,))
+    shapes: dict[str, tuple[int, ...]] = {"q": (n,), "qd": (n,), "qdd": (n,)}
 
     def moved(q: Any, qd: Any, qdd: Any, before: Any, after: Any) -> Any:
         return function(tree._replace(before=_displaced(tree.before, before), after=_displaced(tree.after, after)), q, qd, qdd)

@@ -7,14 +7,14 @@ D xi' + C(q, xi) + U^-1 g = kappa.
 
 from typing import Any
 
-from dalembert.errors import unknown
+from dalembert.errors import Error, brief, unknown
 from dalembert.formulations.spatial_operator import Diagonalization, OperatorRates, SpatialOperators
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate
 from dalembert.spatial import Array
 
 
-def diagonalize(robot: Model, q: Any, *, backend: str = "auto") -> Diagonalization:
+def diagonalize(robot: Model, q: Any, *, backend: str = "auto", out: Any = None) -> Diagonalization:
     """D, U, m, l and det of M(q) = U diag(D) U^T = m m^T, l = m^-1. Signature (n)->(n),(n,n),(n,n),(n,n),().
 
     D[i] is the inertia that joint i feels when all joints behind it are free. Rotors (armature) count.
@@ -24,10 +24,12 @@ def diagonalize(robot: Model, q: Any, *, backend: str = "auto") -> Diagonalizati
     >>> d.D.round(6).tolist(), round(float(d.det), 6)
     ([0.583333, 0.333333], 0.194444)
     """
-    return evaluate(robot, "diagonalize", "spatial_operator", {"q": q}, backend, None)
+    return evaluate(robot, "diagonalize", "spatial_operator", {"q": q}, backend, out)
 
 
 def _of(normalized: bool) -> str:
+    if not isinstance(normalized, bool):
+        raise Error(f"normalized must be True or False, got {brief(normalized)}")
     return "diagonalized_normalized" if normalized else "diagonalized_unnormalized"
 
 
@@ -101,7 +103,7 @@ def quasi_coriolis_matrix(robot: Model, q: Any, nu: Any, *, backend: str = "auto
     return evaluate(robot, "quasi_coriolis_matrix", "diagonalized_normalized", {"q": q, "nu": nu}, backend, out)
 
 
-def spatial_operators(robot: Model, q: Any, *, backend: str = "numpy") -> SpatialOperators:
+def spatial_operators(robot: Model, q: Any, *, backend: str = "numpy", out: Any = None) -> SpatialOperators:
     """H, M, E_Phi, Phi, P, D, G, K, tau_bar, E_Psi and Psi as matrices: mass matrix = H Phi M Phi^* H^*. Signature (n)->(n,6n), ...
 
     Frames stand on the joint axes, base first, six-vectors angular part first; rotors are left out. Thousands of entries, most of
@@ -112,14 +114,16 @@ def spatial_operators(robot: Model, q: Any, *, backend: str = "numpy") -> Spatia
     >>> (o.H @ o.Phi @ o.M @ o.Phi.T @ o.H.T).round(6).tolist()
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
-    return evaluate(robot, "spatial_operators", "spatial_operator", {"q": q}, backend, None)
+    return evaluate(robot, "spatial_operators", "spatial_operator", {"q": q}, backend, out)
 
 
-def spatial_operator_rates(robot: Model, q: Any, qd: Any, *, frame: str = "local", backend: str = "numpy") -> OperatorRates:
+def spatial_operator_rates(
+    robot: Model, q: Any, qd: Any, *, frame: str = "local", backend: str = "numpy", out: Any = None
+) -> OperatorRates:
     """Time derivatives of the spatial operators by Kozlowski's table 1, with lambda-dot (18) and that of the factor m (29).
 
     frame="local": of the components in the moving link frames; "inertial": of the tensors, seen from the base but written in link
-    axes. Signature (n),(n)->(n,6n), ...
+    axes; lambda-dot and that of m, which are of no one frame, are the same in both. Signature (n),(n)->(n,6n), ...
 
     >>> import dalembert as da
     >>> da.robot("two_link").spatial_operator_rates([0.0, 0.5], [0.0, 1.0]).D.round(6).tolist()
@@ -128,4 +132,4 @@ def spatial_operator_rates(robot: Model, q: Any, qd: Any, *, frame: str = "local
     quantities = {"local": "spatial_operator_rates", "inertial": "inertial_operator_rates"}
     if frame not in quantities:
         raise unknown("frame of the rates:", frame, quantities)
-    return evaluate(robot, quantities[frame], "spatial_operator", {"q": q, "qd": qd}, backend, None)
+    return evaluate(robot, quantities[frame], "spatial_operator", {"q": q, "qd": qd}, backend, out)

@@ -82,10 +82,7 @@ def forward_dynamics(
     if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
         try:
             found = robot.memo["forward_dynamics"][method](q, qd, tau)
-            if found.ndim == 1 and robot.one_root:  # what is singular makes the joint at the base NaN
-                if (first := found.item(0)) == first:
-                    return found
-            elif regular(found):
+            if (total := found.dot(found)) == total if found.ndim == 1 else regular(found):  # a sum tells NaN
                 return found
         except (KeyError, TypeError, ValueError, RuntimeError):
             pass  # the first call, wrong shapes, complex numbers: the long way serves or explains

@@ -27,12 +27,12 @@ from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
-LARGE = 50_000  # nodes: about ten seconds of compiling
+LARGE = 50_000  # nodes, and thrice the results: about ten seconds of compiling
 
 
-def shapes_of(model: Model, quantity: str) -> dict[str, tuple[int, ...]]:
-    """The inputs of a quantity and their shapes for this robot, optional ones left out."""
-    return _shapes(model, quantity_named(quantity), ())
+def shapes_of(model: Model, quantity: str, optional: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+    """The inputs of a quantity and their shapes for this robot, with the optional ones that are named."""
+    return _shapes(model, quantity_named(quantity), optional)
 
 
 def _shapes(model: Model, quantity: Quantity, optional: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -68,7 +68,8 @@ def program(
         return described.derived(model, by, tuple(optional), chosen)
     body, shapes = _body(model, quantity, method, optional)
     try:
-        return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
+        with np.errstate(all="ignore"):  # absurd figures overflow: the results say so
+            return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
     except SingularError as singular:
         raise without_inertia(model, quantity, singular.index) from None
 
@@ -92,7 +93,7 @@ def _body(model: Model, quantity: str, method: str | None, optional: Sequence[st
     tree = reduced(model.tree) if described.invariant and not optional and model.n else model.tree
     function = partial(function, tree)
     if model.n and takes(quantity, method, "pivots"):
-        function = partial(function, pivots=pivots(model))
+        function = partial(function, pivots=pivots(model, described.rotors))
     whole = described.joints(model, function) if described.joints else function
 
     def body(*arrays: Any) -> Any:
@@ -162,7 +163,7 @@ def _make(
     def traced() -> Program:
         found = program(model, quantity, method, optional=optional, **dict(options))
         scalars = sum(v.size for v in (*found.inputs, *found.outputs))
-        if backend == "auto" and (len(found.nodes) > LARGE or scalars > MOST_SCALARS):
+        if backend == "auto" and (len(found.nodes) + 3 * len(found.results) > LARGE or scalars > MOST_SCALARS):
             raise TooLargeError(found)
         return found
 
@@ -170,7 +171,7 @@ def _make(
         try:
             # a copy of the model: the kernel is kept by the robot and must not keep it in turn
             rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend, **dict(options)}
-            return build(f"{quantity} {method} {optional} {options} {_content(model, options)}", traced, (_call, rebuild))
+            return build(f"{quantity} {method} {optional} {options} {_content(model, quantity)}", traced, (_call, rebuild))
         except ImportError as missing:
             if backend == "native":
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
@@ -200,11 +201,12 @@ def _say_once(message: str) -> None:
     warnings.warn(message, PerformanceWarning, stacklevel=6)
 
 
-def _content(model: Model, options: tuple[tuple[str, Any], ...]) -> str:
-    """A hash of all that programs depend on: limits do not matter, names and frames only to options that use them."""
+def _content(model: Model, quantity: str) -> str:
+    """A hash of all that programs depend on: limits do not matter, the base and names only to what no formulation computes."""
     found = hashlib.sha256()
-    if options:
-        found.update(repr((model.link_names, model.base_name, model.base, model.frames)).encode())
+    if quantity_named(quantity).derived:
+        names = model.link_names, model.base_name, model.frames
+        found.update(repr((names, model.base, model.base_inertia)).encode())
     tree = model.tree
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
     for part in numbers:
@@ -234,21 +236,30 @@ def evaluate(
     chosen = _options(quantity, options)
     results = [(*batch, *sized(model, t, chosen)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
+    if out is not None and described.result and (not isinstance(out, tuple) or len(out) != len(results)):
+        raise Error(f"{quantity}: out must be a tuple of {len(results)} arrays ({', '.join(described.outputs)})")
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):
             _checked_out(quantity, target, shape, complex_)
     if model.n == 0 and method in described.methods:
         return NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
     if model.n == 0:
-        empty = [np.zeros(shape, complex if complex_ else float) for shape in results]
+        # of the outputs without axes only the determinant, an empty product, is a formulation's
+        empty = [
+            np.full(s, float(t == ()), complex if complex_ else float)
+            for s, t in zip(results, described.outputs.values(), strict=True)
+        ]
         return out if out is not None else described.result(*empty) if described.result else empty[0]
     if complex_:
         if backend == "native":
             raise Error(f'{quantity}: native kernels compute with real numbers; complex ones need backend="numpy"')
         backend = "numpy"
+    if described.divides and out is not None:
+        q = arrays[0]  # what is looked at afterwards must not be written over
+        arrays[0] = q.copy() if any(np.may_share_memory(q, x) for x in (out if described.result else (out,))) else q
     found = compile(model, quantity, method, optional=optional, backend=backend, **options)(*arrays, out=out)
     if described.divides:
-        check_regular(model, quantity, method, found if described.result else (found,), dict(zip(shapes, arrays, strict=True)))
+        check_regular(model, quantity, method, found if described.result else (found,), arrays[0], batch)
     return described.result(*found) if described.result else found
 
 

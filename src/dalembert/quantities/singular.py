@@ -1,26 +1,30 @@
 """Joints that feel no inertia: where the mass matrix is singular, and what is said about it."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from dalembert.errors import Error, SingularWarning
+from dalembert.formulations import formulation
 from dalembert.formulations._filter import filtered, links
-from dalembert.linalg import SingularError
+from dalembert.linalg import SingularError, udu
 from dalembert.model.model import Model
-from dalembert.quantities.table import UNGUARDED, pivots
+from dalembert.quantities.table import UNGUARDED, pivots, quantity_named
 from dalembert.spatial import Array
+
+CHUNK = 4096  # states at a time
 
 
 def without_inertia(model: Model, quantity: str, joint: int, where: str = "") -> Error:
     """What is wrong with a joint that moves nothing."""
     link = model.links[joint]
     kind = "along" if link.joint.kind == "prismatic" else "about"
+    cure = f"give link {link.name!r} (or what it carries) {'mass' if kind == 'along' else 'inertia about that axis'}"
+    cure += ", or the joint an armature (with_armature)" if quantity_named(quantity).rotors else "; rotors do not count here"
     return Error(
-        f"{quantity}: joint {link.joint.name!r} of {model.name} has no positive inertia {kind} its axis{where}, so the mass "
-        f"matrix is singular and forces do not determine accelerations; give link {link.name!r} (or what it carries) "
-        f"{'mass' if kind == 'along' else 'inertia about that axis'}, or the joint an armature (with_armature)"
+        f"{quantity}: joint {link.joint.name!r} of {model.name} has no positive inertia {kind} its axis{where}, so the mass matrix "
+        f"is not positive definite; {cure}. robot.check() lists impossible inertias"
     )
 
 
@@ -29,16 +33,20 @@ def regular(found: Array) -> bool:
     return bool(np.isfinite(np.add.reduce(found, axis=None)))
 
 
-def check_regular(model: Model, quantity: str, method: str, found: Sequence[Array], given: Mapping[str, Array]) -> None:
+def check_regular(model: Model, quantity: str, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
     """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
     if method not in UNGUARDED and all(regular(x) for x in found):
         return
-    batch = np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - (2 if name == "wrenches" else 1)] for name, x in given.items()))
-    q = np.broadcast_to(np.real(given["q"]), (*batch, model.n)).reshape(-1, model.n)
-    known = np.isfinite(q).all(axis=-1)
+    q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
+    bad = np.isfinite(q).all(axis=-1)
+    if method not in UNGUARDED:
+        bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in found])
+    suspects = np.flatnonzero(bad)
     weak = np.full(len(q), -1)
     try:
-        weak[known] = weak_joints(model, q[known])
+        for start in range(0, len(suspects), CHUNK):
+            some = suspects[start : start + CHUNK]
+            weak[some] = weak_joints(model, q[some], quantity_named(quantity).rotors)
     except SingularError as singular:
         raise without_inertia(model, quantity, singular.index) from None
     if not (weak >= 0).any():
@@ -59,9 +67,11 @@ def check_regular(model: Model, quantity: str, method: str, found: Sequence[Arra
     )
 
 
-def weak_joints(model: Model, q: Array) -> Array:
-    """For each state of (m, n), the joint nearest the tips without inertia, or -1."""
+def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
+    """For each state of (m, n), the joint nearest the tips without inertia, or -1: by articulated bodies and by factors of M."""
+    guard = pivots(model, rotors)
     with np.errstate(all="ignore"):
-        D = filtered(model.tree, links(model.tree, q), pivots(model)).D
-    weak = np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1)))
+        D = filtered(model.tree, links(model.tree, q), guard).D
+        factors = udu(formulation("mass_matrix", "composite_body")(model.tree, q), guard)
+    weak = np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1))) | np.isnan(factors.D)
     return np.where(weak, np.arange(model.n), -1).max(axis=-1)

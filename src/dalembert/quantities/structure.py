@@ -21,8 +21,8 @@ def coriolis_matrix(
 ) -> Array:
     """The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k. Signature (n),(n)->(n,n).
 
-    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew. method: `composite_body` takes a number of steps that grows
-    with n^2; `lie_closed_form` sums the symbols of Park, Bobrow and Ploen.
+    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew. method: `composite_body` takes a number of steps that
+    grows with n^2; `lie_closed_form` sums the symbols of Park, Bobrow and Ploen.
 
     >>> import dalembert as da
     >>> da.robot("two_link").coriolis_matrix([0.0, 0.5], [1.0, 2.0]).round(6).tolist()
@@ -50,8 +50,8 @@ def christoffel(robot: Model, q: Any, *, method: str = "differentiated", backend
     """Christoffel symbols of the first kind, the force index FIRST: Gamma[i, j, k] = Gamma[i, k, j]. Signature (n)->(n,n,n).
 
     Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2; the Coriolis and centrifugal force on joint i is
-    sum_jk Gamma_ijk qd_j qd_k. method: `differentiated` takes the derivatives of the traced mass matrix, `lie_closed_form` the formulas
-    (55)-(57) of Park, Bobrow and Ploen (whose own symbols have the force index last).
+    sum_jk Gamma_ijk qd_j qd_k. method: `differentiated` takes the derivatives of the traced mass matrix, `lie_closed_form` the
+    formulas (55)-(57) of Park, Bobrow and Ploen (whose own symbols have the force index last).
 
     >>> import dalembert as da
     >>> gamma = da.robot("two_link").christoffel([0.0, 0.5])
@@ -99,7 +99,7 @@ def friction_force(robot: Model, qd: Any) -> Array:
     [2.5, -2.5]
     """
     qd = checked_input(robot, "inverse_dynamics", "qd", qd)
-    return sum(friction_terms(robot, qd), 0.0 * qd)
+    return np.asarray(sum(friction_terms(robot, qd), 0.0 * qd))
 
 
 def kinetic_energy(robot: Model, q: Any, qd: Any, *, backend: str = "auto", out: Any = None) -> Array:

@@ -1,6 +1,7 @@
 """What each quantity takes and gives, and what joints add to it beside the links."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +13,10 @@ from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
 from dalembert.formulations.spatial_operator import Diagonalization, OperatorRates, SpatialOperators
 from dalembert.formulations.stacked_operators import Operators
-from dalembert.linalg import Pivots
+from dalembert.linalg import ROUNDING, Pivots
 from dalembert.model.model import Model
 from dalembert.spatial import Array, sign
 from dalembert.trace.program import Program
-
-ROUNDING = 64 * np.finfo(float).eps  # of the largest inertia about a joint: a pivot below is nothing but errors
-
 
 UNGUARDED = ("walker_orin_4",)  # methods that divide by something else than pivots, so that NaN does not tell all
 
@@ -37,6 +35,7 @@ class Quantity(NamedTuple):
     joints: Callable[..., Any] | None = None  # how friction and rotors enter
     invariant: bool = False  # whether link frames and the sharing out of inertias do not matter
     divides: bool = False  # whether a singular mass matrix makes it NaN
+    rotors: bool = True  # whether that mass matrix has the rotors in it
     # methods that are no formulation: (model, method, optional, options) -> Program; their names, and the options' defaults
     derived: Callable[..., Program] | None = None
     methods: tuple[str, ...] = ()
@@ -57,14 +56,18 @@ def friction(model: Model, qd: Any) -> list[Any]:
     return [factor * motion for factor, motion in terms if factor.any()]
 
 
-def pivots(model: Model) -> Pivots:
+def pivots(model: Model, rotors: bool = True) -> Pivots:
     """The rotors' inertias, and the rounding errors of the pivots: relative to M_ii, which is sampled at some positions."""
-    armature = joint_parameters(model)[0]
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (16, model.n)) * np.where(model.tree.screw[:, 0], 1.0, 1 / np.pi)
-    with np.errstate(all="ignore"):
-        M = formulations.formulation("mass_matrix", "composite_body")(model.tree, q)
-    scale = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).max(axis=0)
-    return Pivots(armature if armature.any() else None, ROUNDING * (scale + armature))
+    kept = model.memo.setdefault("pivots", {})
+    if rotors not in kept:
+        armature = joint_parameters(model)[0] * rotors
+        q = np.random.default_rng(0).uniform(-np.pi, np.pi, (16, model.n)) * np.where(model.tree.screw[:, 0], 1.0, 1 / np.pi)
+        with np.errstate(all="ignore"):
+            M = formulations.formulation("mass_matrix", "composite_body")(model.tree, q)
+        scale = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).max(axis=0)
+        least = np.maximum(ROUNDING * (scale + armature), np.finfo(float).tiny)
+        kept[rotors] = Pivots(armature if armature.any() else None, least)
+    return kept[rotors]
 
 
 def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,9 +147,10 @@ QUANTITIES = {
         "spatial_operator",
         result=SpatialOperators,
         divides=True,
+        rotors=False,
     ),
-    "spatial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True),
-    "inertial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True),
+    "spatial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True, rotors=False),
+    "inertial_operator_rates": Quantity(Q | QD, _RATES, "spatial_operator", result=OperatorRates, divides=True, rotors=False),
     "diagonalize": Quantity(
         Q,
         {"D": ("n",), "U": ("n", "n"), "m": ("n", "n"), "l": ("n", "n"), "det": ()},
@@ -184,9 +188,11 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     """
     described = quantity_named(quantity)
     written = formulations.methods(quantity, taking) if quantity in formulations.QUANTITIES else ()
-    return (*written, *(described.methods if taking is None or taking in described.optional else ()))
+    derived = described.methods if taking is None or taking in described.optional else ()
+    return tuple(dict.fromkeys((*written, *derived)))
 
 
+@cache
 def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> None:
     """Refuse methods that a quantity does not have, and optional inputs that a method does not take."""
     if method not in (known := methods(quantity)):

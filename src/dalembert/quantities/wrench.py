@@ -10,11 +10,9 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.model.values import Value, frozen_array
-from dalembert.quantities.kinematics import world_poses
+from dalembert.quantities.chain import FRAMES, world_poses
 from dalembert.quantities.quantity import checked_input
 from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, join, rotate_back
-
-FRAMES = ("body", "world_aligned", "world")
 
 
 @dataclass(frozen=True, eq=False)
