@@ -133,7 +133,7 @@ def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x, order
     """A function beside Pinocchio's: one call each in turn, and a state of a batch; `order` turns their rows into ours."""
     one = [x[0].copy() for x in arrays]
     out = ours(*arrays)
-    expected = np.array([part(theirs(*(x[i] for x in arrays)))[order] for i in range(100)])
+    expected = np.array([np.array(part(theirs(*(x[i] for x in arrays))))[order] for i in range(100)])
     error = np.abs(part(out[:100]) - expected).max() / np.abs(expected).max()
     report(f"{name}: largest relative difference from Pinocchio", error, "", 1e-11, "less")
     pinocchio, single = best_pair(lambda: theirs(*one), lambda: ours(*one))
@@ -178,6 +178,34 @@ def kinematics():
     report(
         "task inertia of the hand, a state in a batch", best(lambda: arm.task_inertia(q, "panda_hand", out=out)) / BATCH * 1e9, "ns"
     )
+    da.set_threads(None)
+
+
+def structure():
+    print("terms and derivatives, Panda arm, one thread")
+    arm, model = panda()
+    data = model.createData()
+    da.set_threads(1)
+    rng = np.random.default_rng(3)
+    q, qd, x = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
+    against("Coriolis matrix", arm.coriolis_matrix, lambda *s: pin.computeCoriolisMatrix(model, data, *s), (q, qd), 8, None)
+
+    def inverse(*state):
+        pin.computeRNEADerivatives(model, data, *state)
+        return data.dtau_dq
+
+    def forward(*state):
+        pin.computeABADerivatives(model, data, *state)
+        return data.ddq_dq
+
+    three = tuple(np.empty((BATCH, 7, 7)) for _ in range(3))
+
+    def first(function):
+        """The first of three matrices, all of them computed; in a batch into arrays that are there already."""
+        return lambda *s, out=None: function(*s, out=None if out is None else three).dq
+
+    against("derivatives of inverse dynamics", first(arm.inverse_dynamics_derivatives), inverse, (q, qd, x), 12, None)
+    against("derivatives of forward dynamics", first(arm.forward_dynamics_derivatives), forward, (q, qd, x), 8, None)
     da.set_threads(None)
 
 
@@ -247,6 +275,7 @@ if __name__ == "__main__":
     os.sync()  # what installing left to write would take the second core
     inverse_dynamics()
     forward_dynamics()
+    structure()
     regressor()
     kinematics()
     long_chains()

@@ -28,11 +28,6 @@ def coriolis_matrix(
     >>> da.robot("two_link").coriolis_matrix([0.0, 0.5], [1.0, 2.0]).round(6).tolist()
     [[-0.479426, -0.719138], [0.239713, 0.0]]
     """
-    if out is None and backend == "auto":
-        try:
-            return robot.memo["coriolis_matrix"][method](q, qd)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass
     return evaluate(robot, "coriolis_matrix", method, {"q": q, "qd": qd}, backend, out)
 
 

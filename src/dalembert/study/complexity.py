@@ -65,7 +65,11 @@ PRINTED = (
     _both("Kozlowski table 2, general", "diagonalized_unnormalized", _p(-319, 500), _p(-286, 426), FORWARD),
     _both("Kozlowski table 2, special axes", "diagonalized_unnormalized", _p(-238, 314), _p(-218, 284), FORWARD),
 )
-# Walker and Orin's fourth method: table 3 prints 5967 and 21537 operations for n = 6 and 12, and no polynomial that fits (E-K20)
+NOTES = {
+    "forward_dynamics": "totals of additions and multiplications (ours with divisions and square roots); table 2 counts up to "
+    "nu-dot and xi-dot, ours up to qdd; for conjugate gradients (walker_orin_4) table 3 prints 5967 and 21537 at n = 6 and 12, "
+    "which no polynomial of its kind fits (E-K20)",
+}
 
 
 class Growth(NamedTuple):
@@ -176,7 +180,8 @@ def _of_robot(robot: Robot, quantity: str) -> Text:
         for k, p in enumerate(printed or [None]):
             theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
             rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
-    return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True))
+    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
 
 
 def _at(polynomial: Polynomial, n: int) -> str:
@@ -185,15 +190,17 @@ def _at(polynomial: Polynomial, n: int) -> str:
 
 def _in_general(quantity: str) -> Text:
     title = f"{quantity.replace('_', ' ')} by"
-    rows = [[title, "order", "general mul", "general add", "customized 6", "12", "printed", "at 6", "at 12"]]
+    rows = [[title, "order", "general mul", "general add", "total at 6", "12", "customized 6", "12", "printed", "at 6", "at 12"]]
     for method in methods(quantity):
         ours = growth(method, quantity)
-        own = [general_chain(n).operation_count(quantity, method) for n in (6, 12)]
-        first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), *(f"{c.mul} / {c.add}" for c in own)]
+        own = [str(general_chain(n).operation_count(quantity, method).total) for n in (6, 12)]
+        totals = [str(value(ours.total, n)) for n in (6, 12)]
+        first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), *totals, *own]
         for k, p in enumerate(_printed(method, quantity) or [None]):
             theirs = [] if p is None else [_polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
             rows.append([*(first if k == 0 else [""] * len(first)), *(theirs or [""] * 3)])
-    return Text("general serial arm of n revolute joints on a standing base\n" + table(rows))
+    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    return Text("general serial arm of n revolute joints on a standing base\n" + table(rows) + note)
 
 
 def _polynomials(p: Printed) -> str:
