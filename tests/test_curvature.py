@@ -77,6 +77,14 @@ def test_flat_robots():
     assert not da.robot("rp").is_flat([0.3, 0.8])
     assert not da.robot("two_link").is_flat([[0.0, 0.5], [0.0, 1.0]])
     assert da.robot("two_link").is_flat([0.0, np.pi / 2])  # at this one position it vanishes
+    assert not da.robot("two_link").is_flat([[0.0, np.pi / 2], [0.0, np.pi / 2 + 1e-6]])
+    for name in ("puma560", "ur5", "panda"):  # wrists a million times lighter than shoulders
+        assert not da.robot(name).is_flat(np.linspace(0.3, 1.1, da.robot(name).n))
+    arm = da.robot("two_link")
+    speck = da.Link("speck", "base", da.Joint("speck"), inertia=da.Inertia.from_com(1e-6, (0, 0, 0), (1e-7, 1e-7, 1e-7)))
+    assert not da.Robot("both", (*arm.links, speck)).is_flat([0.1, 0.5, 0.0])
+    with pytest.raises(da.Error, match="tolerance"):
+        arm.is_flat([0.0, 0.0], tolerance="a")
 
 
 def test_planes():
@@ -88,3 +96,8 @@ def test_planes():
     with pytest.raises(da.Error, match="parallel"):
         arm.sectional_curvature(q, u, -2 * u)
     assert arm.sectional_curvature(np.stack([q, q]), u, v).shape == (2,)
+    with pytest.warns(da.SingularWarning, match="no plane at 1 of 2 states"):
+        found = arm.sectional_curvature(q, u, np.stack([u, v]))
+    assert np.isnan(found).tolist() == [True, False]
+    with pytest.raises(da.Error, match=r"sectional_curvature: u has shape \(2,\)"):
+        arm.sectional_curvature(q, u[:2], v)

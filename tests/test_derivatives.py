@@ -72,8 +72,13 @@ def test_every_method_has_the_same_derivatives(method):
 @pytest.mark.parametrize("backend", ["numpy", "native"])
 def test_forward_dynamics(robot, backend):
     state = motion(robot, 2)
-    wrenches = np.random.default_rng(1).uniform(-3, 3, (robot.n, 6))
-    for options in ({}, {"wrenches": wrenches}):
+    rng = np.random.default_rng(1)
+    outside = {
+        "wrenches": rng.uniform(-3, 3, (robot.n, 6)),
+        "base_twist": rng.uniform(-1, 1, 6),
+        "base_acceleration": rng.uniform(-1, 1, 6),
+    }
+    for options in ({}, outside):
         found = robot.forward_dynamics_derivatives(*state, backend=backend, **options)
         for k, part in enumerate(found):
             expected = by_steps(lambda *x, options=options: robot.forward_dynamics(*x, **options), list(state), k)
@@ -181,9 +186,27 @@ def test_linearization():
     batch = robot.linearize(np.stack([q, q]), qd, tau, step=0.1)
     assert batch.A.shape == (2, 6, 6)
     close(batch.B[1], whole.B, 1e-14)
-    for wrong in (0.0, -1.0, np.inf, "fast"):
-        with pytest.raises(da.Error, match="step must be a positive number"):
+    for wrong in (0.0, -1.0, np.inf, "fast", True):
+        with pytest.raises(da.Error, match="linearize: step must be"):
             robot.linearize(q, qd, tau, step=wrong)
+    assert np.array_equal(robot.linearize(q, qd, tau, step=np.float32(0.5)).A, robot.linearize(q, qd, tau, step=0.5).A)
+    outside = {"wrenches": np.ones((3, 6)), "base_twist": np.arange(6.0), "base_acceleration": np.ones(6)}
+    pushed = robot.linearize(q, qd, tau, **outside).A[3:]
+    d = robot.forward_dynamics_derivatives(q, qd, tau, **outside)
+    close(pushed, np.concatenate([d.dq, d.dqd], axis=-1), 1e-14)
+    assert np.abs(pushed - A[3:]).max() > 0.1
+
+
+def test_nan_stays_in_its_state():
+    arm = da.robot("puma560").with_friction(damping=0.5)
+    q = arm.random_configuration(0, 3)
+    clean = arm.linearize(q, 0 * q, 0 * q, step=0.01)
+    q[2, 1] = np.nan
+    dirty = arm.linearize(q, 0 * q, 0 * q, step=0.01)
+    close(dirty.A[:2], clean.A[:2], 1e-13)
+    assert np.isnan(dirty.A[2]).any()
+    moved = arm.linearize(arm.random_configuration(0) + 1e-30j * np.eye(6)[1], np.zeros(6), np.zeros(6), step=0.01)
+    assert np.abs(moved.A.imag).max() > 0
 
 
 def test_linearization_against_scipy_style_exponential():
@@ -209,11 +232,56 @@ def test_stored_derivatives_of_pinocchio(name):
     close(robot.forward_dynamics(q, qd, tau), stored["forward"], 1e-10)
 
 
+def test_wrenches_that_turn_against_the_link_are_refused():
+    arm = da.robot("two_link")
+    push = {"link2": da.Wrench(force=(0, 50, 0), frame="world_aligned")}
+    for call in (arm.inverse_dynamics_derivatives, arm.forward_dynamics_derivatives, arm.linearize):
+        with pytest.raises(da.Error, match="wrench on 'link2' is given in frame \"world_aligned\""):
+            call([0.3, 0.6], [0, 0], [0, 0], wrenches=push)
+    body = {"link2": da.Wrench(force=(0, 50, 0))}
+    assert arm.inverse_dynamics_derivatives([0.3, 0.6], [0, 0], [0, 0], wrenches=body).dq.shape == (2, 2)
+
+
+def test_robots_without_a_table():
+    state = np.zeros((3, 7))
+    with pytest.raises(da.Error, match="no robot of standard Denavit-Hartenberg rows"):
+        da.robot("panda").dh_derivatives(*state, convention="standard")
+    with pytest.raises(da.Error, match="no robot of modified"):
+        da.robot("puma560").dh_derivatives(*np.zeros((3, 6)), convention="modified")
+    with pytest.raises(da.Error, match="no robot of"):
+        da.random_robot(1, "RRR", (-1, 0, 0)).dh_derivatives(*np.zeros((3, 3)), convention="standard")
+    assert da.robot("puma560").dh_derivatives(*np.zeros((3, 6)), convention="standard").alpha.shape == (6, 6)
+
+
+def test_no_joints():
+    stone, none = da.Robot("stone", ()), np.zeros((3, 2, 0))
+    assert stone.inverse_dynamics_derivatives(*none).dq.shape == (2, 0, 0)
+    assert stone.forward_dynamics_derivatives(*none).dtau.shape == (2, 0, 0)
+    assert stone.inverse_dynamics_second_derivatives(*none).dq_dq.shape == (2, 0, 0, 0)
+    assert stone.geometry_derivatives(*none).axis.shape == (2, 0, 0, 6)
+    assert stone.linearize(*none, step=0.1).A.shape == (2, 0, 0)
+
+
+def test_second_derivatives_by_every_recursion():
+    robot = da.random_robot(3, "RPH", (-1, 0, 0))
+    state = motion(robot, 9)
+    expected = robot.inverse_dynamics_second_derivatives(*state)
+    out = tuple(np.empty_like(x) for x in expected)
+    for method in ("lie_group", "spatial_operator", "recursive_lagrange_3x3"):
+        assert robot.program("inverse_dynamics_second_derivatives", method) != robot.program("inverse_dynamics_second_derivatives")
+        for a, b in zip(robot.inverse_dynamics_second_derivatives(*state, method=method, out=out), expected, strict=True):
+            close(a, b, 1e-11, scale=1.0)
+
+
 def test_batches_and_out():
     robot = da.random_robot(1, "RPR")
     q, qd, qdd = motion(robot, 8, (2, 1))
     out = tuple(np.empty((2, 1, 3, 3)) for _ in range(3))
     assert robot.inverse_dynamics_derivatives(q, qd, qdd, out=out).dq is out[0]
+    again = robot.inverse_dynamics_derivatives(q, qd, qdd)
+    assert robot.inverse_dynamics_derivatives(q, qd, 2 * qdd, out=again).dq is again.dq
+    with pytest.raises(da.Error, match="must not overlap"):
+        robot.inverse_dynamics_derivatives(q, qd, qdd, out=(out[0], out[0], out[1]))
     one = robot.inverse_dynamics_derivatives(q[1, 0], qd[1, 0], qdd[1, 0])
     assert np.array_equal(out[1][1, 0], one.dqd)
     with warnings.catch_warnings():

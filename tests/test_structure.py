@@ -128,6 +128,36 @@ def test_flat_out_zero_cases():
     assert arm.kinetic_energy(np.ones((3, 1, 6)), np.ones((2, 6))).shape == (3, 2)
 
 
+def test_outputs_into_arrays():
+    arm = da.random_robot(2, "RPR").with_friction(damping=0.1)
+    q, qd, _ = motion(arm, 7)
+    calls = {
+        "coriolis_matrix": (q, qd), "coriolis_force": (q, qd), "gravity_force": (q,), "bias_force": (q, qd), "christoffel": (q,),
+        "mass_matrix_rate": (q, qd), "kinetic_energy": (q, qd), "potential_energy": (q,), "mass_matrix_gradient": (q,),
+    }  # fmt: skip
+    for name, arrays in calls.items():
+        function = getattr(arm, name)
+        expected = function(*arrays)
+        out = np.full_like(expected, np.nan)
+        assert function(*arrays, out=out) is out
+        assert np.array_equal(out, expected)
+        close(function(*arrays, backend="numpy"), expected, 1e-13)
+
+
+def test_plain_functions():
+    arm = da.robot("two_link")
+    assert np.array_equal(arm.friction_force([np.inf, 1.0]), [0.0, 0.0])
+    assert arm.power([1, 2], [3, -1]).dtype == float
+    for call, message in (
+        (lambda: arm.friction_force([1, 2, 3]), r"friction_force: qd has shape \(3,\)"),
+        (lambda: arm.power([1, 2], [1]), r"power: tau has shape \(1,\)"),
+        (lambda: arm.power(np.ones((2, 2)), np.ones((3, 2))), "power: the leading"),
+        (lambda: arm.coriolis_matrix([0, 0], [0, 0], method=["a"]), "unknown method"),
+    ):
+        with pytest.raises(da.Error, match=message):
+            call()
+
+
 def test_counts_grow_as_they_should():
     totals = [da.random_robot(1, "R" * n).operation_count("coriolis_matrix", customized=False).total for n in range(4, 10)]
     assert not np.diff(totals, 3).any()

@@ -279,3 +279,19 @@ def test_nothing_is_said_about_what_is_regular():
         warnings.simplefilter("error")
         arm = da.robot("panda")
         assert np.isfinite(arm.task_inertia(arm.random_configuration(0, 2000), "panda_hand")).all()
+
+
+def test_where_the_limit_is():
+    """An elbow nearly stretched: J M^-1 J^T has digits left at q2 = 1e-3, and too few at 1e-6."""
+    arm = da.robot("two_link")
+    options = {"frame": "world_aligned", "rows": ("vx", "vy")}
+    near = np.array([0.3, 1e-3])
+    L = arm.task_inertia(near, **options)
+    J = arm.jacobian(near, frame="world_aligned")[3:5]
+    close(L @ (J @ arm.inverse_mass_matrix(near) @ J.T), np.eye(2), 1e-7)
+    for q2 in (1e-6, 1e-9):
+        with pytest.raises(da.Error, match="condition number"):
+            arm.task_inertia([0.3, q2], **options)
+    q = np.array([0.3, 0.0])
+    with pytest.raises(da.Error, match="condition number"):
+        arm.task_gravity(q, out=q, **options)

@@ -4,14 +4,16 @@ Where it vanishes there are coordinates in which the equations of motion are tho
 the dynamics depend on the configuration.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.errors import Error, SingularWarning
 from dalembert.model.model import Model
+from dalembert.model.values import number
 from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
-from dalembert.quantities.quantity import checked_input, evaluate, program
+from dalembert.quantities.quantity import evaluate, joint_vector, program
 from dalembert.quantities.table import Q, Quantity, register
 from dalembert.spatial import Array
 from dalembert.trace.differentiate import differentiate
@@ -33,7 +35,7 @@ def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
     first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, backend, None)
     gamma = np.moveaxis(first, -3, -1)  # the force index last, as in the paper
     d = np.moveaxis(slope, -4, -2)  # d[..., i, j, k, l] = dGamma_ijk / dq_l
-    up = gamma @ inverse_mass_matrix(robot, q)[..., None, :, :]  # Gamma_ij^r
+    up = gamma @ inverse_mass_matrix(robot, q, backend=backend)[..., None, :, :]  # Gamma_ij^r
     products = np.einsum("...ilr,...jkr->...ijkl", gamma, up)
     return np.einsum("...jlik->...ijkl", d) - np.einsum("...jkil->...ijkl", d) + products - np.swapaxes(products, -1, -2)
 
@@ -52,34 +54,50 @@ def scalar_curvature(robot: Model, q: Any) -> Array:
 def sectional_curvature(robot: Model, q: Any, u: Any, v: Any) -> Array:
     """The Gaussian curvature of the plane of two joint velocities: R(u, v, u, v) over its area squared. Signature (n),(n),(n)->().
 
+    Parallel u and v raise an error for one state, and give NaN and a warning in a batch.
+
     >>> import dalembert as da
     >>> float(da.robot("two_link").sectional_curvature([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]).round(6))
     2.571429
     """
-    u, v = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("qd", u), ("qd", v)))
+    u, v = (joint_vector(robot, "sectional_curvature", name, x) for name, x in (("u", u), ("v", v)))
     M, R = mass_matrix(robot, q), riemann_curvature(robot, q)
     uu, uv, vv = (np.einsum("...i,...ij,...j->...", a, M, b) for a, b in ((u, u), (u, v), (v, v)))
     area = uu * vv - uv * uv
-    if np.any(area <= 1e-14 * uu * vv):
-        raise Error("sectional_curvature: u and v must span a plane; they are parallel")
-    return np.einsum("...ijkl,...i,...j,...k,...l->...", R, u, v, u, v) / area
+    flat = area <= 1e-14 * uu * vv
+    if flat.any():
+        if flat.ndim == 0:
+            raise Error("sectional_curvature: u and v must span a plane; they are parallel, or zero")
+        warnings.warn(
+            f"sectional_curvature: u and v span no plane at {int(flat.sum())} of {flat.size} states, the result is NaN there",
+            SingularWarning,
+            stacklevel=2,
+        )
+    return np.einsum("...ijkl,...i,...j,...k,...l->...", R, u, v, u, v) / np.where(flat, np.nan, area)
 
 
 def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
-    """Whether the curvature vanishes at all given positions, relative to what its terms amount to.
+    """Whether the curvature vanishes at all given positions, relative to the terms that it is the difference of.
+
+    Terms are compared in joint coordinates in which each joint's own inertia is 1, so that light wrists count as much as shoulders.
 
     >>> import dalembert as da
     >>> da.robot("two_link").is_flat([0.0, 0.5]), da.robot("rp").is_flat([0.3, 0.5])
     (False, False)
     """
-    R, up = riemann_curvature(robot, q), inverse_mass_matrix(robot, q)
-    size = np.einsum("...ijkl,...ia,...jb,...kc,...ld,...abcd->...", R, up, up, up, up, R)  # |R|^2, a curvature squared
+    tolerance = number(tolerance, "the tolerance of is_flat")
+    M, up = mass_matrix(robot, q), inverse_mass_matrix(robot, q)
     first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, "auto", None)
-    scale = (
-        np.abs(slope).max(initial=0.0) * np.abs(up).max(initial=0.0) ** 2
-        + np.abs(first).max(initial=0.0) ** 2 * np.abs(up).max(initial=0.0) ** 3
-    )
-    return bool(np.all(np.sqrt(np.abs(size)) <= tolerance * max(scale, 1e-300)))
+    unit = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+
+    def scaled(x: Array, indices: int, power: int = 1) -> Array:
+        for k in range(indices):
+            shape = (*unit.shape[:-1], *(robot.n if axis == k else 1 for axis in range(indices)))
+            x = x * unit.reshape(shape) ** power
+        return np.abs(x).reshape((*unit.shape[:-1], -1)).max(axis=-1, initial=0.0)
+
+    largest = scaled(slope, 4) + scaled(first, 3) ** 2 * scaled(up, 2, -1)
+    return bool(np.all(scaled(riemann_curvature(robot, q), 4) <= tolerance * largest))
 
 
 def _christoffel_gradient(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:

@@ -10,6 +10,7 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.formulations import formulation, methods
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
+from dalembert.model.values import number
 from dalembert.quantities.quantity import evaluate, program
 from dalembert.quantities.table import OUTSIDE, QD, QDD, STATE, TAU, Q, Quantity, pivots, register
 from dalembert.quantities.wrench import Wrench, as_array
@@ -88,8 +89,8 @@ def inverse_dynamics_derivatives(
 ) -> InverseDerivatives:
     """d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics. Signature (n),(n),(n)->(n,n),(n,n),(n,n).
 
-    Row i of each belongs to force i. Wrenches keep their components in link axes while q changes. Viscous friction counts, the
-    jump of Coulomb friction does not.
+    Row i of each belongs to force i. Wrenches keep their components in link axes while q changes, so they must be given there
+    (frame="body", or an array). Viscous friction counts, the jump of Coulomb friction does not.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -98,7 +99,7 @@ def inverse_dynamics_derivatives(
     True
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
+    given["wrenches"] = _in_links(robot, "inverse_dynamics_derivatives", q, wrenches)
     return evaluate(robot, "inverse_dynamics_derivatives", method, given, backend, out)
 
 
@@ -126,12 +127,24 @@ def forward_dynamics_derivatives(
     True
     """
     given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "forward_dynamics", q, wrenches)
+    given["wrenches"] = _in_links(robot, "forward_dynamics_derivatives", q, wrenches)
     return evaluate(robot, "forward_dynamics_derivatives", "articulated_body", given, backend, out)
 
 
+def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench] | Any) -> Any:
+    """Wrenches as an array; those given in world axes would change with q, which the derivatives here do not follow."""
+    if isinstance(wrenches, Mapping):
+        for name, wrench in wrenches.items():
+            if isinstance(wrench, Wrench) and wrench.frame != "body":
+                raise Error(
+                    f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would turn against the link as q '
+                    'changes; derivatives are for wrenches fixed to their links: give it with frame="body"'
+                )
+    return as_array(robot, quantity, q, wrenches)
+
+
 def inverse_dynamics_second_derivatives(
-    robot: Model, q: Any, qd: Any, qdd: Any, *, method: str = "newton_euler", backend: str = "auto"
+    robot: Model, q: Any, qd: Any, qdd: Any, *, method: str = "newton_euler", backend: str = "auto", out: Any = None
 ) -> SecondDerivatives:
     """The second derivatives of inverse dynamics that are not zero. Signature (n),(n),(n)->(n,n,n) four times.
 
@@ -141,7 +154,7 @@ def inverse_dynamics_second_derivatives(
     [[0.479426, 0.0], [0.0, 0.0]]
     """
     given = {"q": q, "qd": qd, "qdd": qdd}
-    return evaluate(robot, "inverse_dynamics_second_derivatives", method, given, backend, None)
+    return evaluate(robot, "inverse_dynamics_second_derivatives", method, given, backend, out)
 
 
 def mass_matrix_gradient(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
@@ -182,6 +195,7 @@ def dh_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, convention: str, 
     """
     if convention not in CONVENTIONS:
         raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+    _check_table(robot, convention)
     before, after, _ = geometry_derivatives(robot, q, qd, qdd, backend=backend)
     d, theta = before[..., 5], before[..., 2]
     if convention == "standard":
@@ -192,8 +206,35 @@ def dh_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, convention: str, 
     return DHDerivatives(x_turn, c * before[..., 3] - s * before[..., 4], d, theta)
 
 
+def _check_table(robot: Model, convention: str) -> None:
+    """Refuse a robot whose links do not stand as rows of this convention would have them."""
+    (R, p), (S, r) = robot.tree.before, robot.tree.after
+    z, x = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    if convention == "standard":  # Rz(theta), then a shift without y and Rx(alpha)
+        misfit = [np.abs(R @ z - z).max(-1), np.abs(p).max(-1), np.abs(S @ x - x).max(-1), np.abs(r[:, 1])]
+    else:  # Rx(alpha) Tx(a) Rz(theta) Tz(d), and nothing after it
+        side = p[:, 1:] - np.vecdot(R[:, :, 2], p)[:, None] * R[:, 1:, 2]  # what is neither along x nor along the axis
+        misfit = [np.abs(R[:, 0, 2]), np.abs(side).max(-1), np.abs(S - np.eye(3)).max((-2, -1)), np.abs(r).max(-1)]
+    wrong = np.flatnonzero(np.max(misfit, axis=0, initial=0.0) > 1e-9) if robot.n else np.zeros(0, int)
+    chain = robot.parents == tuple(range(-1, robot.n - 1))
+    if len(wrong) or not chain:
+        why = f"link {robot.link_names[wrong[0]]!r} does not stand so" if len(wrong) else "it branches"
+        raise Error(
+            f"dh_derivatives: {robot.name} is no robot of {convention} Denavit-Hartenberg rows: {why}; see geometry_derivatives"
+        )
+
+
 def linearize(
-    robot: Model, q: Any, qd: Any, tau: Any, *, step: float | None = None, wrenches: Mapping[str, Wrench] | Any = None
+    robot: Model,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    *,
+    step: float | None = None,
+    wrenches: Mapping[str, Wrench] | Any = None,
+    base_twist: Any = None,
+    base_acceleration: Any = None,
+    backend: str = "auto",
 ) -> Linearization:
     """The state equation for small deviations from (q, qd, tau): A (..., 2n, 2n) and B (..., 2n, n), the state being (q, qd).
 
@@ -205,25 +246,28 @@ def linearize(
     >>> A.shape, B.shape
     ((4, 4), (4, 2))
     """
-    d = forward_dynamics_derivatives(robot, q, qd, tau, wrenches=wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    d = forward_dynamics_derivatives(robot, q, qd, tau, **outside, backend=backend)
     n = robot.n
     zero, one = np.zeros_like(d.dq), np.broadcast_to(np.eye(n), d.dq.shape)
     A = np.concatenate([np.concatenate([zero, one], -1), np.concatenate([d.dq, d.dqd], -1)], -2)
     B = np.concatenate([zero, d.dtau], -2)
     if step is None:
         return Linearization(A, B)
-    if not isinstance(step, int | float) or not 0 < step < np.inf:
+    seconds = number(step, "linearize: step")
+    if seconds <= 0:
         raise Error(f"linearize: step must be a positive number of seconds, got {brief(step)}")
-    whole = np.zeros((*A.shape[:-2], 3 * n, 3 * n))
+    whole = np.zeros((*A.shape[:-2], 3 * n, 3 * n), A.dtype)
     whole[..., : 2 * n, : 2 * n], whole[..., : 2 * n, 2 * n :] = A, B
-    held = _exponential(step * whole)
+    held = _exponential(seconds * whole)
     return Linearization(held[..., : 2 * n, : 2 * n], held[..., : 2 * n, 2 * n :])
 
 
 def _exponential(X: Array) -> Array:
     """e^X by halving and squaring: Taylor's series to the 18th term of a matrix below 1/2 is exact to rounding."""
-    size = float(np.abs(X).sum(axis=-1).max()) if X.size else 0.0
-    halvings = max(0, int(np.ceil(np.log2(size))) + 1) if np.isfinite(size) and size > 0 else 0
+    sizes = np.abs(X).sum(axis=-1)
+    size = float(sizes[np.isfinite(sizes)].max(initial=0.0))  # of the states that have one
+    halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
     X = X / 2.0**halvings
     term = total = np.broadcast_to(np.eye(X.shape[-1]), X.shape)
     for k in range(1, 18):
@@ -243,6 +287,8 @@ def _inverse(model: Model, method: str, optional: tuple[str, ...], options: dict
 
 def _forward(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
     forward = program(model, "forward_dynamics", method, optional=optional)
+    if not model.n:
+        return _empty({v.name: v.shape for v in forward.inputs}, ("dqdd_dq", "dqdd_dqd", "dqdd_dtau"), (0, 0))
     inverse = _inverse(model, "newton_euler", optional, options)
 
     def body(*arrays: Any) -> Any:
@@ -268,6 +314,11 @@ def _second(model: Model, method: str, optional: tuple[str, ...], options: dict[
     return trace(body, {v.name: v.shape for v in second.inputs}, outputs=SecondDerivatives._fields)
 
 
+def _empty(inputs: dict[str, tuple[int, ...]], outputs: tuple[str, ...], shape: tuple[int, ...]) -> Program:
+    """Of a robot without joints."""
+    return trace(lambda *_: tuple(zeros(shape) for _ in outputs), inputs, outputs=outputs)
+
+
 def _displaced(T: Transform, by: Any) -> Transform:
     """T followed by a small displacement, to first order: that is all a derivative sees."""
     turn, shift = split(by)
@@ -276,6 +327,8 @@ def _displaced(T: Transform, by: Any) -> Transform:
 
 def _geometry(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
     n, tree = model.n, model.tree
+    if not n:
+        return _empty({"q": (0,), "qd": (0,), "qdd": (0,)}, GeometryDerivatives._fields, (0, 0, 6))
     function = formulation("inverse_dynamics", method)
     shapes: dict[str, tuple[int, ...]] = {"q": (n,), "qd": (n,), "qdd": (n,)}
 

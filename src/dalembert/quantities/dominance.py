@@ -114,6 +114,7 @@ def dominance(robot: Model, q: Any, qd: Any, qdd: Any, threshold: float = 10.0) 
     `inverse_dynamics`, its `operation_count` and its `torque_error`; printed, it is a table of all that.
 
     >>> import dalembert as da
+    >>> import numpy as np
     >>> arm, t = da.robot("puma560"), np.linspace(0, 1, 31)[:, None]
     >>> q, qd, qdd = 10 * t**3 - 15 * t**4 + 6 * t**5, 30 * t**2 * (1 - t) ** 2, 60 * t * (1 - t) * (1 - 2 * t)
     >>> simple = arm.dominance(*(x * [1, -1, 0.5, 1, -0.5, 1] for x in (q, qd, qdd)))

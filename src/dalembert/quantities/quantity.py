@@ -18,7 +18,7 @@ from dalembert.model.reduce import reduced
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.quantities.singular import check_regular, regular, without_inertia
-from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, pivots, quantity_named, sized
+from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, methods, pivots, quantity_named, sized
 from dalembert.spatial import Array
 from dalembert.trace.count import OperationCount, tally
 from dalembert.trace.count import operation_count as count
@@ -80,7 +80,7 @@ def _options(quantity: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known:
             raise unknown(f"option of {quantity}:", name, known)
-    return {**known, **options}
+    return {**known, **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}}
 
 
 def _body(model: Model, quantity: str, method: str | None, optional: Sequence[str]) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -221,6 +221,8 @@ def evaluate(
     described = quantity_named(quantity)
     if out is None and backend == "auto" and (found := _short(model, quantity, method, described, given, options)) is not None:
         return found
+    if not isinstance(method, str):
+        raise unknown(f"method for {quantity}:", method, methods(quantity))
     check_method(quantity, method)
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
@@ -240,11 +242,16 @@ def evaluate(
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None and described.result and (not isinstance(out, tuple) or len(out) != len(results)):
         raise Error(f"{quantity}: out must be a tuple of {len(results)} arrays ({', '.join(described.outputs)})")
+    if out is not None and described.result:
+        out = tuple(out)  # an earlier result will do, too
+        if any(np.may_share_memory(a, b) for k, a in enumerate(out) for b in out[:k]):
+            raise Error(f"{quantity}: the arrays of out must not overlap")
     if out is not None:
         for target, shape in zip(out if described.result else (out,), results, strict=True):
             _checked_out(quantity, target, shape, complex_)
     if model.n == 0 and method in described.methods:
-        return NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
+        found = NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
+        return described.result(*found) if described.result else found
     if model.n == 0:
         # of the outputs without axes only the determinant, an empty product, is a formulation's
         empty = [
@@ -280,6 +287,12 @@ def _short(
     if described.divides and not all(regular(x) for x in (found if described.result else (found,))):
         return None
     return described.result(*found) if described.result else found
+
+
+def joint_vector(model: Model, function: str, name: str, value: Any) -> Array:
+    """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
+    array = _checked(model, function, name, _numbers(function, name, value), (model.n,))
+    return array if array.dtype.kind == "c" else array.astype(float)
 
 
 def checked_input(model: Model, quantity: str, name: str, value: Any) -> Array:

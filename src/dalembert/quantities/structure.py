@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import Error
 from dalembert.formulations import formulation, methods
 from dalembert.model.model import Model
 from dalembert.model.reduce import reduced
-from dalembert.quantities.quantity import checked_input, evaluate, program
+from dalembert.quantities.quantity import evaluate, joint_vector, program
 from dalembert.quantities.table import QD, Q, Quantity, joint_parameters, register
 from dalembert.quantities.table import friction as friction_terms
 from dalembert.spatial import Array, dot, rotate, zeros
@@ -93,8 +94,8 @@ def friction_force(robot: Model, qd: Any) -> Array:
     >>> da.robot("two_link").with_friction(damping=0.5, coulomb=2.0).friction_force([1.0, -1.0]).tolist()
     [2.5, -2.5]
     """
-    qd = checked_input(robot, "inverse_dynamics", "qd", qd)
-    return np.asarray(sum(friction_terms(robot, qd), 0.0 * qd))
+    qd = joint_vector(robot, "friction_force", "qd", qd)
+    return np.asarray(sum(friction_terms(robot, qd), np.zeros(qd.shape)))
 
 
 def kinetic_energy(robot: Model, q: Any, qd: Any, *, backend: str = "auto", out: Any = None) -> Array:
@@ -108,7 +109,7 @@ def kinetic_energy(robot: Model, q: Any, qd: Any, *, backend: str = "auto", out:
 
 
 def potential_energy(robot: Model, q: Any, *, backend: str = "auto", out: Any = None) -> Array:
-    """-sum m gravity . r in J, zero when all centres of mass are at the base's origin. Signature (n)->().
+    """-sum m gravity . r in J, of the moving links, zero when their centres of mass are at the base's origin. Signature (n)->().
 
     Its gradient is `gravity_force`.
 
@@ -126,8 +127,11 @@ def power(robot: Model, qd: Any, tau: Any) -> Array:
     >>> float(da.robot("two_link").power([1.0, 2.0], [3.0, -1.0]))
     1.0
     """
-    checked = checked_input(robot, "inverse_dynamics", "qd", qd), checked_input(robot, "forward_dynamics", "tau", tau)
-    return np.vecdot(np.conj(checked[0]), checked[1])
+    qd, tau = joint_vector(robot, "power", "qd", qd), joint_vector(robot, "power", "tau", tau)
+    try:
+        return (qd * tau).sum(axis=-1)
+    except ValueError:
+        raise Error(f"power: the leading (batch) axes do not broadcast together: qd {qd.shape}, tau {tau.shape}") from None
 
 
 # --- their programs ---------------------------------------------------------------------------------------------------------

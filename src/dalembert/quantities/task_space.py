@@ -29,7 +29,7 @@ from dalembert.quantities.table import QD, Q, Quantity, pivots, register
 from dalembert.spatial import Ad_matrix, Array, Transform, above, dot, matrix, rotate_back, stack, symmetric, zeros
 
 ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")
-LEAST = 1e-12  # of what a row would have without the others: nearer a singularity fewer than four digits are left
+LEAST = 1e-10  # of what a row would have without the others: nearer a singularity fewer than six digits are left
 _METHOD = "composite_body"
 _OPTIONS: dict[str, Any] = {"link": None, "frame": "body", "rows": tuple(range(6))}
 
@@ -172,7 +172,8 @@ def task_inertia(
 
     J is `jacobian(q, link, frame, point=point)[rows]`; Lambda depends on that choice. Rotors (armature) count.
 
-    rows: which of wx, wy, wz, vx, vy, vz, by name or index (0 to 5); default all six. No more than there are joints.
+    rows: which of wx, wy, wz, vx, vy, vz, by name or index (0 to 5); default all six. Without damping no more
+    than there are joints that move the link.
     damping: (...) a number d for (J M^-1 J^T + d^2 1)^-1, in 1/sqrt(kg m^2) on angular rows and 1/sqrt(kg) on linear ones.
 
     At a singularity one state raises an error and a batch gives NaN there with a `SingularWarning`, unless damped enough.
@@ -290,6 +291,8 @@ def _evaluated(
     chain.check_frame(frame)
     chosen = row_indices(rows)
     given = {**given, "point": point, "damping": damping}
+    if out is not None:
+        given["q"] = np.array(given["q"])  # looked at afterwards: a result written over it must not matter
     found = evaluate(robot, quantity, _METHOD, given, backend, out, link=link, frame=frame, rows=chosen)
     if not regular(found):
         batch = found.shape[: found.ndim - (1 if quantity in ("task_bias", "task_gravity") else 2)]

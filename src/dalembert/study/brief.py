@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dalembert.errors import Error
 from dalembert.formulations import methods
 from dalembert.robot import Robot
 from dalembert.text import table
@@ -11,7 +12,7 @@ def brief(robot: Robot) -> str:
     """The study as text."""
     parts = [str(robot.summary())]
     if robot.n:
-        parts += [_torques(robot), _counts(robot)]
+        parts += [_torques(robot), *_dynamics(robot)]
     return "\n\n".join(parts)
 
 
@@ -29,15 +30,26 @@ def _torques(robot: Robot) -> str:
     return f"joint forces at q = ({shown}); motion in rad/s or m/s, and per second\n" + table(rows, right=True)
 
 
-def _counts(robot: Robot) -> str:
-    rows = [["inverse dynamics by", "mul", "add", "sincos", "general mul", "general add", "largest difference"]]
+def _counts(robot: Robot, quantity: str) -> str:
+    rows = [[f"{quantity.replace('_', ' ')} by", "mul", "add", "div", "sincos", "general mul", "general add", "largest difference"]]
     rng = np.random.default_rng(0)
-    q, qd, qdd = robot.random_configuration(rng, 100), *rng.uniform(-1, 1, (2, 100, robot.n))
-    expected = robot.inverse_dynamics(q, qd, qdd)
-    for method in methods("inverse_dynamics"):
-        own, general = (robot.operation_count("inverse_dynamics", method, customized=c) for c in (True, False))
-        difference = np.abs(robot.inverse_dynamics(q, qd, qdd, method=method) - expected).max()
-        counts = (own.mul, own.add, own.sincos, general.mul, general.add)
+    state = robot.random_configuration(rng, 100), *rng.uniform(-1, 1, (2, 100, robot.n))
+    function = getattr(robot, quantity)
+    expected = function(*state)
+    for method in methods(quantity):
+        own, general = (robot.operation_count(quantity, method, customized=c) for c in (True, False))
+        difference = np.abs(function(*state, method=method) - expected).max()
+        counts = (own.mul, own.add, own.div, own.sincos, general.mul, general.add)
         rows.append([method, *map(str, counts), f"{difference:.1e}" if difference else "-"])
-    note = "operations of one evaluation: customized to this robot, and as the source is written (general)"
-    return f"{note}\n" + table(rows, right=True)
+    return table(rows, right=True)
+
+
+def _dynamics(robot: Robot) -> list[str]:
+    """Tables of inverse and forward dynamics; what is singular has no second one."""
+    note = "operations of one evaluation: customized to this robot, and as the source is written (general)\n"
+    parts = [note + _counts(robot, "inverse_dynamics")]
+    try:
+        parts.append(_counts(robot, "forward_dynamics"))
+    except Error as singular:
+        parts.append(f"no forward dynamics: {singular}")
+    return parts
