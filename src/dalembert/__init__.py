@@ -10,6 +10,10 @@
 from pathlib import Path as _Path
 
 from dalembert import trace as trace
+from dalembert.bridges import casadi_function as casadi_function
+from dalembert.bridges import jax_function as jax_function
+from dalembert.bridges import sympy_expressions as sympy_expressions
+from dalembert.bridges import torch_function as torch_function
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
@@ -38,6 +42,7 @@ from dalembert.study.complexity import complexity as complexity
 from dalembert.trace import OperationCount as OperationCount
 from dalembert.trace import Program as Program
 from dalembert.trace import differentiate as differentiate
+from dalembert.trace import enclosure as enclosure
 from dalembert.trace import replay as replay
 
 __version__ = "0.1.0"

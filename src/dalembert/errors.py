@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 
@@ -45,3 +46,18 @@ def unknown(what: str, name: object, known: Iterable[str]) -> Error:
     hint = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return Error(f"unknown {what} {brief(name)}{hint} (known: {listed})")
+
+
+def optional(name: str) -> Any:
+    """A library that only some functions need, or an Error that says how to install it.
+
+    >>> optional("nonesuch")
+    Traceback (most recent call last):
+    dalembert.errors.Error: this needs nonesuch, which is not installed: pip install nonesuch
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise Error(f"this needs {name}, which is not installed: pip install {name}") from None

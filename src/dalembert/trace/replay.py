@@ -1,8 +1,9 @@
-"""Programs on any scalar: floats, complex numbers, fractions, mpmath, SymPy, CasADi, JAX, residues modulo a prime."""
+"""Programs on any scalar: floats, complex numbers, fractions, mpmath, intervals, SymPy, CasADi, JAX, PyTorch, residues."""
 
 import cmath
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -95,6 +96,61 @@ class _NumPy:
     sin, cos, sqrt, sign = staticmethod(np.sin), staticmethod(np.cos), staticmethod(np.sqrt), staticmethod(sign)
 
 
+class _Intervals:
+    """Intervals of mpmath, rounded outward, in the context (and so the precision) that they come from."""
+
+    def __init__(self, context: Any) -> None:
+        self.context, self.sin, self.cos, self.sqrt = context, context.sin, context.cos, context.sqrt
+
+    def square(self, x: Any) -> Any:
+        """Never negative, which x * x does not know."""
+        return x**2
+
+    def sign(self, x: Any) -> Any:
+        return self.context.mpf([(x.a > 0) - (x.a < 0), (x.b > 0) - (x.b < 0)])
+
+    def above(self, x: Any, floor: float, otherwise: float) -> Any:
+        if x.a > floor:
+            return x
+        raise Error(
+            f"the program divides by a number that must exceed {floor:g}, and in this box it lies in {x}: take a smaller box"
+        )
+
+    def constant(self, c: Any) -> Any:
+        return self.context.mpf(c.numerator) / c.denominator if isinstance(c, Fraction) else self.context.mpf(c)
+
+
+class _Torch:
+    """Tensors; numbers among them become tensors of the same kind."""
+
+    def __init__(self, like: Any) -> None:
+        self.torch, self.kind = import_module("torch"), {"dtype": like.dtype, "device": like.device}
+
+    def tensor(self, x: Any) -> Any:
+        return x if isinstance(x, self.torch.Tensor) else self.torch.as_tensor(x, **self.kind)
+
+    def sin(self, x: Any) -> Any:
+        return self.torch.sin(self.tensor(x))
+
+    def cos(self, x: Any) -> Any:
+        return self.torch.cos(self.tensor(x))
+
+    def sqrt(self, x: Any) -> Any:
+        return self.torch.sqrt(self.tensor(x))
+
+    def sign(self, x: Any) -> Any:
+        return self.torch.sign(self.tensor(x))
+
+    def above(self, x: Any, floor: float, otherwise: float) -> Any:
+        return self.torch.where((y := self.tensor(x)) > floor, y, otherwise)
+
+    def broadcast_to(self, x: Any, batch: tuple[int, ...]) -> Any:
+        return self.torch.broadcast_to(self.tensor(x), batch)
+
+    def stack(self, parts: Sequence[Any], axis: int) -> Any:
+        return self.torch.stack(parts, dim=axis)
+
+
 def _scalars(x: Any) -> Scalars:
     """The kind of scalar that x is."""
     library = _library(x)
@@ -109,6 +165,9 @@ def _scalars(x: Any) -> Scalars:
     if library == "sympy":
         sympy = import_module("sympy")
         return Scalars(library, sympy, _itself, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
+    if library == "mpmath" and hasattr(x, "_mpi_"):
+        intervals = _Intervals(x.ctx)
+        return Scalars("intervals", intervals, intervals.above, intervals.constant)
     if library == "mpmath":
         mpmath = import_module("mpmath")
         return Scalars(library, mpmath, _where, mpmath.mpmathify)
@@ -118,6 +177,9 @@ def _scalars(x: Any) -> Scalars:
     if library == "jax":
         jnp = import_module("jax.numpy")
         return Scalars(library, jnp, lambda x, floor, otherwise: jnp.where(x > floor, x, otherwise), lambda c: c, jnp.stack)
+    if library == "torch":
+        tensors = _Torch(x)
+        return Scalars(library, tensors, tensors.above, float, tensors.stack)
     if all(hasattr(x, name) for name in ("sin", "cos", "sqrt", "sign", "__add__", "__mul__")):
         return Scalars(library, _Methods, _itself, lambda c: c)
     raise Error(f"cannot replay a program on {brief(x)}: scalars of type {type(x).__name__} are unknown")
@@ -130,10 +192,10 @@ def _library(x: Any) -> str:
 def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
     """Evaluate a program on any scalar. Returns one array, or a tuple of arrays, one per output.
 
-    `inputs` maps each input's name to an array-like of its shape. NumPy and JAX arrays of numbers may have leading batch
-    axes, which broadcast. Everything else (nested lists, object arrays, SymPy or CasADi matrices) holds one scalar per
+    `inputs` maps each input's name to an array-like of its shape. NumPy and JAX arrays and PyTorch tensors may have leading
+    batch axes, which broadcast. Everything else (nested lists, object arrays, SymPy or CasADi matrices) holds one scalar per
     entry, and the results are object arrays. Plain numbers go with every kind, two other kinds never go together.
-    For exact scalars give angles as `Angle`.
+    For exact scalars give angles as `Angle`; intervals are those of `mpmath.iv`.
 
     >>> from fractions import Fraction
     >>> from dalembert.trace import trace
@@ -148,11 +210,18 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
         raise Error(f"the program needs input {missing[0]!r}: {program.signature}")
     columns = [_entries(v, inputs[v.name]) for v in program.inputs]
     scalars = _common(x.cosine if isinstance(x, Angle) else x for column in columns for x in column)
-    if scalars.name not in ("numpy", "jax") and any(isinstance(x, np.ndarray) for column in columns for x in column):
+    if scalars.name == "torch":
+        columns = [[scalars.functions.tensor(x) for x in column] for column in columns]
+    elif scalars.name not in ("numpy", "jax") and any(isinstance(x, np.ndarray) for column in columns for x in column):
         columns = [[x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in column] for column in columns]
         if any(isinstance(x, np.ndarray) for column in columns for x in column):
             raise Error(f"arrays with batch axes cannot be mixed with {scalars.name} scalars")
     batch = _batch(scalars, columns)
+    if scalars.name in ("fractions", "mpmath", "intervals"):  # two plain numbers would round
+        columns = [[scalars.constant(x) if _finite(x) else x for x in column] for column in columns]
+    if scalars.name == "intervals":
+        squares = (("square", i[1]) if i[0] == "mul" and i[1] == i[2] else i for i in program.nodes)
+        program = replace(program, nodes=tuple(squares))
 
     def function(op: str, x: Any, *numbers: float) -> Any:
         if op == "above":
@@ -168,6 +237,11 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
         raise Error(f"the program cannot be evaluated on {scalars.name} scalars here: {error}") from error
     outputs = tuple(_collect(scalars, v, [values[i] for i in nodes], batch) for v, nodes in program.output_nodes())
     return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _finite(x: Any) -> bool:
+    """Whether x is a plain real number."""
+    return isinstance(x, int | float) and math.isfinite(x)
 
 
 def _common(entries: Iterable[Any]) -> Scalars:
@@ -198,19 +272,27 @@ def _entries(variable: Variable, given: Any) -> list[Any]:
         if flat != tuple(d for d in shape if d != 1):
             raise Error(f"{wrong}, got {given.shape}")
         return [given[index] for index in np.ndindex(*shape)] if len(shape) > 1 else [given[j] for j in range(variable.size)]
-    if library == "jax" or (isinstance(given, np.ndarray) and given.dtype != object):
+    if library in ("jax", "torch") or (isinstance(given, np.ndarray) and given.dtype != object):
         core = len(shape)
         if given.ndim < core or given.shape[given.ndim - core :] != shape:
-            raise Error(f"input {variable.name!r} must end in shape {shape}, got {given.shape}")
-        if given.dtype.kind not in "fciub" or (library == "jax" and given.dtype.kind not in "fc"):
+            raise Error(f"input {variable.name!r} must end in shape {shape}, got {tuple(given.shape)}")
+        kind = _kind(given)
+        if kind not in ("fc" if library in ("jax", "torch") else "fciub"):
             raise Error(f"input {variable.name!r} must hold floating-point numbers, got dtype {given.dtype}")
-        if given.dtype.kind in "iub":
+        if kind in "iub":
             given = given.astype(float)
         return [given[(..., *index)] for index in np.ndindex(*shape)]
     if library == "sympy" and hasattr(given, "tolist"):
         given = np.array(given.tolist(), dtype=object)
         given = given.reshape(shape) if given.size == variable.size and len(shape) < 2 else given
     return _flatten(given, shape, wrong)
+
+
+def _kind(array: Any) -> str:
+    """Its letter for the kind of its numbers, as NumPy has them: f, c, i, ..."""
+    if _library(array) == "torch":
+        return "f" if array.is_floating_point() or array.is_complex() else "i"
+    return array.dtype.kind
 
 
 def _flatten(given: Any, shape: tuple[int, ...], wrong: str) -> list[Any]:

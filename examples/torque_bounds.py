@@ -1,0 +1,25 @@
+"""Torques that the two-link arm cannot exceed while it stays in a box of states: guaranteed, not sampled.
+
+Needs mpmath: pip install mpmath
+"""
+
+import time
+
+import numpy as np
+
+import dalembert as da
+
+LOWER = {"q": [0.0, 0.5], "qd": [-0.5, -0.5], "qdd": [-1.0, -1.0]}
+UPPER = {"q": [0.4, 0.9], "qd": [0.5, 0.5], "qdd": [1.0, 1.0]}
+
+if __name__ == "__main__":
+    arm = da.robot("two_link")
+    random = np.random.default_rng(0)
+    tau = arm.inverse_dynamics(*(random.uniform(LOWER[x], UPPER[x], (100_000, arm.n)) for x in LOWER))
+    print(f"{len(tau):,} samples lie in  {tau.min(0).round(3)} to {tau.max(0).round(3)} N m")
+    for pieces in (1, 10, 100):
+        began = time.perf_counter()
+        low, high = da.enclosure(arm.program("inverse_dynamics"), LOWER, UPPER, pieces=pieces)
+        seconds = time.perf_counter() - began
+        print(f"{pieces:3} boxes guarantee     {low.round(3)} to {high.round(3)} N m ({seconds:.2f} s)")
+        assert (low <= tau).all() and (tau <= high).all()
