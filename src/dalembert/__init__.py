@@ -10,6 +10,8 @@
 from pathlib import Path as _Path
 
 from dalembert import trace as trace
+from dalembert.derivation import Derivation as Derivation
+from dalembert.derivation import derive as derive
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
