@@ -1,0 +1,250 @@
+"""Derivations: the books' worked two-link examples, step by step."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+from conftest import close
+
+import dalembert as da
+from dalembert.derivation.methods import METHODS
+from dalembert.trace.harmonic import Harmonic, Symbol
+
+sympy = pytest.importorskip("sympy")
+m1, m2, l, g = sympy.symbols("m1 m2 l g")
+(t1, t2), (a, b), (aa, bb) = (sympy.symbols(f"{name}1:3") for name in ("q", "qd", "qdd"))
+C1, S1, C2, S2, C12, S12 = (f(x) for x in (t1, t2, t1 + t2) for f in (sympy.cos, sympy.sin))
+
+D12 = m2 * l**2 / 3 + m2 * l**2 * C2 / 2
+D = [[m1 * l**2 / 3 + 4 * m2 * l**2 / 3 + m2 * C2 * l**2, D12], [D12, m2 * l**2 / 3]]
+h = [-m2 * S2 * l**2 * b**2 / 2 - m2 * S2 * l**2 * a * b, m2 * S2 * l**2 * a**2 / 2]
+c = [m1 * g * l * C1 / 2 + m2 * g * l * C12 / 2 + m2 * g * l * C1, m2 * g * l * C12 / 2]
+tau = [D[i][0] * aa + D[i][1] * bb + h[i] + c[i] for i in range(2)]
+
+
+def same(got, printed):
+    difference = sympy.Matrix(np.asarray(got, dtype=object)) - sympy.Matrix(printed)
+    assert sympy.simplify(difference) == sympy.zeros(*difference.shape), (got, printed)
+
+
+def derived(method):
+    return da.derive(da.robot("two_link"), method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_joint_forces_of_the_book(method):
+    d = derived(method)
+    same([d["tau1"], d["tau2"]], tau)
+
+
+def test_section_3_2_6():
+    d = derived("lagrange_euler")
+    same(d["A1"], [[C1, -S1, 0, l * C1], [S1, C1, 0, l * S1], [0, 0, 1, 0], [0, 0, 0, 1]])
+    same(d["W2"], [[C12, -S12, 0, l * (C12 + C1)], [S12, C12, 0, l * (S12 + S1)], [0, 0, 1, 0], [0, 0, 0, 1]])
+    same(d["Q2"], [[0, -1, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4])
+    same(d["U11"], [[-S1, -C1, 0, -l * S1], [C1, -S1, 0, l * C1], [0] * 4, [0] * 4])
+    same(d["U21"], [[-S12, -C12, 0, -l * (S12 + S1)], [C12, -S12, 0, l * (C12 + C1)], [0] * 4, [0] * 4])
+    same(d["U22"], [[-S12, -C12, 0, -l * S12], [C12, -S12, 0, l * C12], [0] * 4, [0] * 4])
+    same(d["U212"], sympy.Matrix(d["U21"]).diff(t2))
+    for i, m in ((1, m1), (2, m2)):  # E-F3: a third, not a half
+        same(d[f"J{i}"], [[m * l**2 / 3, 0, 0, -m * l / 2], [0] * 4, [0] * 4, [-m * l / 2, 0, 0, m]])
+    same(d["D"], D)
+    same(d["h"], h)
+    same(d["c"], c)
+
+
+def test_section_3_3_7():
+    d = derived("newton_euler")
+    same(d["omega2"], [0, 0, a + b])
+    same(d["omega_dot2"], [0, 0, aa + bb])
+    same(d["v_dot1"], [-l * a**2 + g * S1, l * aa + g * C1, 0])
+    v2 = [l * (S2 * aa - C2 * a**2 - a**2 - b**2 - 2 * a * b) + g * S12, l * (aa + bb + C2 * aa + S2 * a**2) + g * C12, 0]
+    same(d["v_dot2"], v2)
+    same(d["s1"], [-l / 2, 0, 0])
+    same(d["p2"], [l, 0, 0])
+    a1 = [-l * a**2 / 2 + g * S1, l * aa / 2 + g * C1, 0]
+    a2 = [
+        l * (S2 * aa - C2 * a**2 - a**2 / 2 - b**2 / 2 - a * b) + g * S12,
+        l * (C2 * aa + S2 * a**2 + aa / 2 + bb / 2) + g * C12,
+        0,
+    ]
+    same(d["a_bar1"], a1)
+    same(d["a_bar2"], a2)
+    same(d["f2"], [m2 * x for x in a2])
+    f1 = [
+        m2 * l * (-(a**2) - C2 * (a**2 + b**2) / 2 - C2 * a * b - S2 * (aa + bb) / 2)
+        - m2 * g * (C12 * S2 - C2 * S12)
+        - m1 * l * a**2 / 2
+        + m1 * g * S1,
+        m2 * l * (aa - S2 * (a**2 + b**2) / 2 - S2 * a * b + C2 * (aa + bb) / 2) + m2 * g * C1 + m1 * l * aa / 2 + g * m1 * C1,
+        0,
+    ]
+    same(d["f1"], f1)
+    n2 = m2 * l**2 * (aa + bb) / 3 + m2 * l**2 * (C2 * aa + S2 * a**2) / 2 + m2 * g * l * C12 / 2
+    same(d["n2"], [0, 0, n2])
+    same(d["n1"], [0, 0, tau[0]])
+    same(d["N1"], [0, 0, m1 * l**2 * aa / 12])
+
+
+def test_section_3_4_2():
+    d = derived("generalized_dalembert")
+    same(d["I1"], sympy.diag(0, m1 * l**2 / 12, m1 * l**2 / 12))
+    same(d["r2"], [l * C1 + l * C12 / 2, l * S1 + l * S12 / 2, 0])
+    same(d["p2"], [l * (C1 + C12), l * (S1 + S12), 0])
+    same(d["b12"], [-l * S1 - l * S12 / 2, l * C1 + l * C12 / 2, 0])
+    same(d["zeta12"], [0, 0, 1])
+    same(d["D_rot"], [[(m1 + m2) * l**2 / 12, m2 * l**2 / 12], [m2 * l**2 / 12, m2 * l**2 / 12]])
+    same(d["D"], D)
+    same(d["h_tran"], h)
+    same(d["h_rot"], [0, 0])
+    same(d["c"], c)
+
+
+def test_twists_and_wrenches():
+    d, newton = derived("lie_group"), derived("newton_euler")
+    same(d["S2"], [0, 0, 1, 0, l, 0])
+    same(d["V2"], [0, 0, a + b, l * S2 * a, l * C2 * a + l * (a + b), 0])
+    same(d["F2"][3:], newton["f2"])
+    same(d["J2"][:3, :3], sympy.diag(0, m2 * l**2 / 3, m2 * l**2 / 3))
+
+
+def test_problem_3_18():
+    """The theta-d arm: a turning and a sliding joint."""
+    r1, (d2, v2, a2) = sympy.Symbol("r1"), sympy.symbols("q2 qd2 qdd2")
+    expected = [
+        (m1 * r1**2 + m2 * d2**2) * aa + 2 * m2 * d2 * v2 * a + g * C1 * (m1 * r1 + m2 * d2),
+        m2 * a2 - m2 * d2 * a**2 + m2 * g * S1,
+    ]
+    for method in METHODS:
+        d = da.derive(da.robot("rp"), method, names={"cz1": "r1"})
+        same([d["tau1"], d["tau2"]], expected)
+        assert r"\dot{d}_2" in d.markdown
+
+
+ROBOTS = {
+    "two_link": lambda: (da.robot("two_link"), {}),
+    "rp": lambda: (da.robot("rp"), {}),
+    "planar_3r": lambda: (da.robot("planar_3r"), {}),
+    "RPR": lambda: (da.random_robot(3, "RPR"), {"parts": ()}),
+    "HR in letters": lambda: (da.random_robot(4, "HR"), {"parts": ("mass", "gravity")}),
+    "fork": lambda: (da.random_robot(5, "RRP", (-1, 0, 0)), {"parts": ()}),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_formulas_are_the_robot(name, method):
+    robot, options = ROBOTS[name]()
+    start = time.perf_counter()
+    d = da.derive(robot, method, **options)
+    text = d.markdown
+    assert time.perf_counter() - start < 5
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        state = rng.uniform(-2, 2, (3, robot.n))
+        close(d.at(*state), robot.inverse_dynamics(*state, backend="numpy"), 1e-12)
+    assert d.check.difference < 1e-12 * np.abs(d.check.expected).max()
+    assert f"Largest difference: {d.check.difference:.1e}" in text
+    well_formed(text)
+    well_formed(d.latex)
+
+
+def well_formed(text):
+    """Braces, environments and brackets close; the rows of a matrix are equally long."""
+    for part in re.findall(r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$([^$]*)\$", text, flags=re.DOTALL):
+        math = "".join(part)
+        depth = 0
+        for ch in math.replace(r"\{", "").replace(r"\}", ""):
+            depth += (ch == "{") - (ch == "}")
+            assert depth >= 0, math
+        assert depth == 0, math
+        assert math.count(r"\left") == math.count(r"\right"), math
+        assert "<" not in math, math
+        for rows in re.findall(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", math):
+            assert len({row.count("&") for row in rows.split(r"\\")}) == 1, math
+    assert re.findall(r"\\begin\{(\w+)\}", text) and sorted(re.findall(r"\\begin\{(\w+)\}", text)) == sorted(
+        re.findall(r"\\end\{(\w+)\}", text)
+    )
+
+
+def test_the_document_reads_like_the_book(tmp_path):
+    d = derived("lagrange_euler")
+    assert r"\mathbf{U}_{22} = \begin{bmatrix} -S_{12} & -C_{12} & 0 & -l S_{12} \\ C_{12} & -S_{12} & 0 & l C_{12}" in str(d)
+    assert r"\frac{1}{3} m_1 l^2 + m_2 l^2 \left(\frac{4}{3} + C_2\right)" in d._repr_markdown_()
+    assert "E-F3" in d.markdown and "E-F12" not in d.markdown
+    assert "E-F12" in da.derive(da.robot("rp")).markdown
+    assert repr(d) == "<Derivation of two_link by lagrange_euler: 9 steps>"
+    assert [step.title for step in d.steps][-1] == "The joint forces"
+    assert set(d.steps[2].values) == {"U11", "U21", "U22"}
+    d.save(tmp_path / "two.md")
+    assert (tmp_path / "two.md").read_text(encoding="utf-8") == d.markdown
+    d.save(tmp_path / "two.tex")
+    text = (tmp_path / "two.tex").read_text(encoding="utf-8")
+    assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
+    assert r"two\_link" in text and "$$" not in text
+    with pytest.raises(da.Error, match=r"\.md or \.tex"):
+        d.save(tmp_path / "two.pdf")
+    with pytest.raises(da.Error, match="cannot be written"):
+        d.save(tmp_path / "nowhere" / "two.md")
+
+
+def test_rotors_and_friction_are_left_out():
+    robot = da.robot("two_link").with_armature(0.1).with_friction(damping=0.2)
+    d = da.derive(robot)
+    assert "left out" in d.markdown and "left out" not in derived("lagrange_euler").markdown
+    assert d.check.difference < 1e-13
+    same([d["tau1"], d["tau2"]], tau)
+
+
+def test_names():
+    arm = da.robot("two_link")
+    d = da.derive(arm, names={"ax1": "l1", "ax2": "l2", "cx1": "r1", "m1": "M"})
+    same([d["D"][1, 1]], [m2 * sympy.Symbol("l2") ** 2 / 3])
+    assert {"l1", "l2", "r1", "M"} <= {str(x) for x in sympy.sympify(d["tau1"]).free_symbols}
+    assert r"l_1" in d.markdown
+    with pytest.raises(da.Error, match="did you mean 'ax1'"):
+        da.derive(arm, names={"ax_1": "l"})
+    with pytest.raises(da.Error, match="cannot share the name 'l'"):
+        da.derive(da.robot("planar_3r"), names={"ax1": "l", "ax2": "l"})
+    for wrong in ("{", "", r"\alpha", "q1", "qdd2", 3):
+        with pytest.raises(da.Error, match="a letter with an index"):
+            da.derive(arm, names={"ax1": wrong})
+
+
+def test_mistakes():
+    arm = da.robot("two_link")
+    with pytest.raises(da.Error, match="did you mean 'lagrange_euler'"):
+        da.derive(arm, "lagrange")
+    with pytest.raises(da.Error, match=r"6 joints .* many pages.*longest=6"):
+        da.derive(da.robot("puma560"))
+    with pytest.raises(da.Error, match="needs a robot"):
+        da.derive("two_link")
+    with pytest.raises(da.Error, match="unknown value of this derivation: 'U12'"):
+        derived("lagrange_euler")["U12"]
+    with pytest.raises(da.Error, match=r"qd must have shape \(2,\)"):
+        derived("newton_euler").at([0, 0], [0], [0, 0])
+    with pytest.raises(da.Error, match="unknown part"):
+        da.derive(arm, parts="colour")
+
+
+def test_one_who_insists():
+    d = da.derive(da.random_robot(1, "RPPR"), "newton_euler", parts=(), longest=4)
+    assert d.check.difference < 1e-12 * np.abs(d.check.expected).max()
+
+
+def test_harmonics_are_canonical():
+    x, y, z = (Harmonic.letter(Symbol(0, name, name)) for name in "xyz")
+    assert x.cos() * x.cos() + x.sin() * x.sin() == 1
+    assert (x + y).cos() == x.cos() * y.cos() - x.sin() * y.sin()
+    assert (y - x).sin() == y.sin() * x.cos() - y.cos() * x.sin()
+    assert (x - x).terms == {}
+    assert z * 0.1 * 3 - z * 0.3 == 0  # rounding is no term
+    close((x + 0.3).sin().at({"x": 0.4}), np.sin(0.7), 1e-15)
+    close((x * 2 - y + 1.1).cos().at({"x": 0.4, "y": 0.2}), np.cos(1.7), 1e-14)
+    assert (z * z / 4).at({"z": 3.0}) == 2.25
+    assert x / 2 == x * 0.5 and 1 - x == -(x - 1) and x != y
+    with pytest.raises(TypeError, match="no sum of angles"):
+        (x * y).cos()
+    with pytest.raises(TypeError):
+        x / y
