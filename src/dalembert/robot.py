@@ -11,6 +11,7 @@ from dalembert.quantities import (
     diagonalization,
     dominance,
     dynamics,
+    generate,
     kinematics,
     parameters,
     quantity,
@@ -55,6 +56,9 @@ class Robot(Model):
     program = quantity.program
     compile = quantity.compile
     operation_count = quantity.operation_count
+
+    # printed
+    generate = generate.generate
 
     # dynamics
     inverse_dynamics = dynamics.inverse_dynamics
