@@ -10,6 +10,10 @@
 from pathlib import Path as _Path
 
 from dalembert import trace as trace
+from dalembert.closed_form.equations import Equations as Equations
+from dalembert.closed_form.equations import equations as equations
+from dalembert.closed_form.form import Form as Form
+from dalembert.closed_form.lie import lie_two_joint as lie_two_joint
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
