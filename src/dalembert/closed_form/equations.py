@@ -1,0 +1,318 @@
+"""The equations of motion of a robot as closed forms: M(q) qdd + C(q, qd) qd + g(q) = tau."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_form.document import display, save
+from dalembert.closed_form.form import Form, Symbols, settled
+from dalembert.closed_form.rational import exact
+from dalembert.closed_form.shared import Shared
+from dalembert.closed_form.write import entry_name, label
+from dalembert.errors import Error, brief, unknown
+from dalembert.formulations import formulation
+from dalembert.model.model import Model
+from dalembert.model.tree import Tree
+from dalembert.quantities.symbolic import PARTS, Symbolic, symbolic
+from dalembert.quantities.table import joint_parameters
+from dalembert.spatial import Array, Transform, dot, rotate, zeros
+from dalembert.trace.program import Program, trace
+
+PARTS_OF = ("M", "C", "g", "tau")
+
+
+class Values(NamedTuple):
+    """Numbers for the parts of the equations."""
+
+    M: Array
+    C: Array
+    g: Array
+    tau: Array
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Equations:
+    """M(q) qdd + C(q, qd) qd + g(q) = tau as closed forms: arrays M (n, n), C (n, n), g (n), tau (n) of `Form`.
+
+    C is the one of the Christoffel symbols. Rotors are in M, friction is left out. Parts are worked out when they are asked for.
+    """
+
+    robot: Symbolic
+    symbols: Symbols
+    where: Mapping[str, Any]
+    method: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters."""
+        return self.symbols.parameters
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The robot's own values of its parameters; new names that `where` brought in have none."""
+        own = zip(self.robot.names, map(float, self.robot.values), strict=True)
+        return {name: value for name, value in own if name in self.names}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The robot as formulations see it, with forms in the place of numbers."""
+        tree = self.robot.tree(self._parameters({name: self.symbols[name] for name in self.names}, self._number))
+        before, after = (Transform(_exact(t.rotation), _exact(t.translation)) for t in (tree.before, tree.after))
+        fields = {name: _exact(getattr(tree, name)) for name in ("screw", "mass", "com", "inertia", "gravity")}
+        return tree._replace(before=before, after=after, **fields)
+
+    def _parameters(self, scalars: Mapping[str, Any], number: Any) -> list[Any]:
+        return [_meaning(self.where[name], scalars, number) if name in self.where else scalars[name] for name in self.robot.names]
+
+    def _number(self, x: float) -> Form:
+        return self.symbols.number(exact(x))
+
+    @cached_property
+    def M(self) -> Array:
+        """The mass matrix."""
+        n = len(self.symbols.joints)
+        rotors = _exact(np.diag(joint_parameters(self.robot.model)[0]))
+        found = formulation("mass_matrix", self.method)(self.tree, self.symbols.positions()) if n else zeros((0, 0))
+        return settled(self._forms(found + rotors))
+
+    @cached_property
+    def christoffel(self) -> Array:
+        """Christoffel symbols, the force index first: (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."""
+        n = len(self.symbols.joints)
+        D = np.empty((n, n, n), dtype=object)
+        for i, j, k in product(range(n), repeat=3):
+            D[i, j, k] = self.M[i, j].diff(f"q{k + 1}") if i <= j else D[j, i, k]
+        return (D + np.moveaxis(D, 2, 1) - np.moveaxis(D, 2, 0)) / 2
+
+    @cached_property
+    def C(self) -> Array:
+        """The Coriolis matrix: C qd are the Coriolis and centrifugal forces."""
+        return self._forms((self.christoffel * self.symbols.rates("qd")).sum(axis=-1))
+
+    @cached_property
+    def potential_energy(self) -> Form:
+        """-sum m gravity . r, zero when all centres of mass are at the base's origin."""
+        t = self.tree
+        points = (rotate(T.rotation, c) + T.translation for T, c in zip(t.poses(self.symbols.positions()), t.com, strict=True))
+        energy = -sum((m * dot(t.gravity, r) for m, r in zip(t.mass, points, strict=True)), self.symbols.number(0))
+        return settled(self._forms(np.array(energy, dtype=object)))[()]
+
+    @cached_property
+    def g(self) -> Array:
+        """The joint forces that hold the arm still: the gradient of the potential energy."""
+        return self._forms([self.potential_energy.diff(f"q{i + 1}") for i in range(len(self.symbols.joints))])
+
+    @cached_property
+    def tau(self) -> Array:
+        """The joint forces."""
+        if not self.symbols.joints:
+            return self._forms([])
+        qd, qdd = self.symbols.rates("qd"), self.symbols.rates("qdd")
+        return self._forms((self.M * qdd).sum(axis=-1) + (self.C * qd).sum(axis=-1) + self.g)
+
+    def _forms(self, array: Any) -> Array:
+        array = np.asarray(array, dtype=object)
+        found = np.empty(array.size, dtype=object)
+        found[:] = [x if isinstance(x, Form) else self.symbols.number(x) for x in array.flat]
+        return found.reshape(array.shape)
+
+    def evaluate(self, q: Any, qd: Any = None, qdd: Any = None, parameters: Mapping[str, Any] | None = None) -> Values:
+        """Numbers for M, C, g and tau at a state (..., n); velocities and accelerations are 0 where they are left out.
+
+        `parameters` change the robot's own, and must give those that are not its own.
+
+        >>> import dalembert as da
+        >>> da.equations(da.robot("two_link")).evaluate([0.0, 0.0], parameters={"m2": 3.0}).g.round(4).tolist()
+        [49.031, 14.7093]
+        """
+        n = len(self.symbols.joints)
+        values: dict[str, Any] = {**self.values, **(parameters or {})}
+        for name in values:
+            if name not in self.names:
+                raise unknown("parameter", name, self.names)
+        for letter, x in (("q", q), ("qd", qd), ("qdd", qdd)):
+            x = np.zeros(n) if x is None else np.asarray(x, dtype=float)
+            if x.shape[-1:] != (n,):
+                raise Error(f"{letter} needs shape (..., {n}), got {x.shape}")
+            values |= {f"{letter}{i + 1}": x[..., i] for i in range(n)}
+        batch = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
+        return Values(*(_evaluated(getattr(self, part), values, batch) for part in PARTS_OF))
+
+    def entries(self, parts: Sequence[str] = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
+        """Part, index and form of all entries; of M the upper triangle."""
+        found: list[tuple[str, tuple[int, ...], Form]] = []
+        for part in _known(parts):
+            forms = getattr(self, part)
+            found += [(part, i, forms[i]) for i in np.ndindex(forms.shape) if part != "M" or i[0] <= i[1]]
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label(part, i)} = {form}" for part, i, form in self.entries())
+
+    def __repr__(self) -> str:
+        return f"<Equations {self.robot.model.name}: {', '.join(self.names) or 'numbers only'}>"
+
+    def latex(self, short: bool = True, parts: Sequence[str] = PARTS_OF) -> str:
+        """One aligned display of all entries; `short` writes the books' C_{12} for cos(q1 + q2)."""
+        return display((entry_name(part, i), form.latex(short)) for part, i, form in self.entries(parts))
+
+    def _repr_latex_(self) -> str | None:
+        if len(self.symbols.joints) > 3 or sum(map(len, self.M.flat)) > 100:
+            return None  # nobody wants pages of it for looking at a name
+        return f"$$\n{self.latex().replace('align*', 'aligned')}\n$$"
+
+    def sympy(self) -> dict[str, Any]:
+        """M and C as SymPy matrices, g and tau as columns."""
+        from importlib import import_module
+
+        n = len(self.symbols.joints)
+        shapes = {"M": (n, n), "C": (n, n), "g": (n, 1), "tau": (n, 1)}
+        listed = {part: [form.sympy() for form in getattr(self, part).flat] for part in PARTS_OF}
+        return {part: import_module("sympy").Matrix(*shapes[part], listed[part]) for part in PARTS_OF}
+
+    def save(self, path: str | Path, short: bool = True) -> Path:
+        """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
+        return save(self, Path(path), short)
+
+    def shared(self, *parts: str) -> Shared:
+        """The same as a list of assignments in which nothing is computed twice: any of "M", "C", "g", "tau"; left out, M, C, g.
+
+        >>> import dalembert as da
+        >>> print(da.equations(da.robot("two_link"), symbols=("mass", "gravity")).shared("g"))
+        c1 = cos(q1)
+        ...
+        g2 = ...
+        """
+        return Shared(self.symbols, self._program(_known(parts or ("M", "C", "g"))))
+
+    def _program(self, parts: Sequence[str]) -> Program:
+        n = len(self.symbols.joints)
+        armature = joint_parameters(self.robot.model)[0]
+
+        def body(q: Any, qd: Any, qdd: Any, parameters: Any) -> Any:
+            tree = self.robot.tree(self._parameters(dict(zip(self.names, parameters, strict=True)), float))
+            still, forces = zeros(n), formulation("inverse_dynamics", "newton_euler")
+            made = {
+                "M": lambda: formulation("mass_matrix", self.method)(tree, q) + np.diag(armature).astype(object),
+                "C": lambda: formulation("coriolis_matrix", "composite_body")(tree, q, qd),
+                "g": lambda: forces(tree, q, still, still),
+                "tau": lambda: forces(tree, q, qd, qdd) + armature * qdd,
+            }
+            return tuple(made[part]() for part in parts)
+
+        return trace(body, {"q": (n,), "qd": (n,), "qdd": (n,), "parameters": (len(self.names),)}, outputs=tuple(parts))
+
+
+def equations(
+    robot: Model,
+    symbols: Sequence[str] | str = PARTS,
+    *,
+    where: Mapping[str, Any] | None = None,
+    method: str = "composite_body",
+) -> Equations:
+    r"""The equations of motion as closed forms in canonical trigonometric form.
+
+    `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
+    numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"}.
+    `method` computes the mass matrix.
+
+    >>> import dalembert as da
+    >>> rods = {"ax1": "l", "ax2": "l", "cx1": "-l/2", "cx2": "-l/2", "Izz1": "m1*l^2/12", "Izz2": "m2*l^2/12", "gy": "-g"}
+    >>> eom = da.equations(da.robot("two_link"), where=rods)
+    >>> eom.M[0, 0]
+    l**2*(m1/3 + 4*m2/3 + m2*cos(q2))
+    >>> print(eom.g[0].latex())
+    l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 C_{12}\bigr)
+    """
+    made, meanings = symbolic(robot, symbols), dict(where or {})
+    for name in meanings:
+        if name not in made.names:
+            raise unknown("symbol", name, made.names)
+    parsed = {name: _parsed(meaning) for name, meaning in meanings.items()}
+    used = dict.fromkeys(x.id for tree in parsed.values() for x in ast.walk(tree) if isinstance(x, ast.Name))
+    names = dict.fromkeys([*(name for name in made.names if name not in meanings or name in used), *used])
+    joints = "".join(link.joint.letter for link in robot.links)
+    found = Symbols(tuple(sorted(names, key=_place)), joints)
+    if len(set(found.names)) < len(found.names) or {"sin", "cos"} & set(names):
+        raise Error("sin, cos, and the joints' own names q1, qd1, qdd1, ... cannot be names of parameters")
+    return Equations(made, found, parsed, method)
+
+
+def _place(name: str) -> int:
+    """Masses are written first, gravity last."""
+    return -1 if re.fullmatch(r"m\d*", name) else 1 if re.fullmatch("g[xyz]?", name) else 0
+
+
+def _known(parts: Sequence[str]) -> Sequence[str]:
+    for part in parts:
+        if part not in PARTS_OF:
+            raise unknown("part of the equations", part, PARTS_OF)
+    return parts
+
+
+def _exact(array: Any) -> Array:
+    array = np.asarray(array, dtype=object)
+    found = np.empty(array.size, dtype=object)
+    found[:] = [x if isinstance(x, Form) else exact(x) for x in array.flat]
+    return found.reshape(array.shape)
+
+
+def _evaluated(forms: Array, values: Mapping[str, Any], batch: tuple[int, ...]) -> Array:
+    found = np.zeros((*batch, *forms.shape))
+    for index in np.ndindex(forms.shape):
+        form: Any = forms[index]
+        found[(..., *index)] = form.evaluate(values)
+    return found
+
+
+# --- what `where` says ----------------------------------------------------------------------------------------------------
+
+_OPERATIONS: dict[type, Any] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+}
+
+
+def _finite(x: Any) -> str:
+    if not isfinite(x):
+        raise ValueError
+    return repr(float(x))
+
+
+def _parsed(meaning: Any) -> ast.expr:
+    """An expression of numbers, names, + - * / and whole powers."""
+    try:
+        text = meaning if isinstance(meaning, str) else _finite(meaning)
+        tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
+    except (SyntaxError, TypeError, ValueError, RecursionError):
+        raise Error(f"cannot read {brief(meaning)}; write something like '-l/2' or 'm1*l^2/12'") from None
+    known = (ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Name, ast.Load, ast.Constant, *_OPERATIONS)
+    if any(
+        not isinstance(x, known) or (isinstance(x, ast.Constant) and not isinstance(x.value, int | float)) for x in ast.walk(tree)
+    ):
+        raise Error(f"{brief(meaning)} may hold numbers, names, + - * / and whole powers only")
+    return tree
+
+
+def _meaning(tree: Any, scalars: Mapping[str, Any], number: Any) -> Any:
+    if isinstance(tree, ast.Name):
+        return scalars[tree.id]
+    if isinstance(tree, ast.Constant):
+        return number(float(tree.value))  # pyright: ignore[reportArgumentType] - checked when it was read
+    if isinstance(tree, ast.UnaryOp):
+        inner = _meaning(tree.operand, scalars, number)
+        return -inner if isinstance(tree.op, ast.USub) else inner
+    right = tree.right.value if isinstance(tree.op, ast.Pow) and isinstance(tree.right, ast.Constant) else None
+    left = _meaning(tree.left, scalars, number)
+    return _OPERATIONS[type(tree.op)](left, _meaning(tree.right, scalars, number) if right is None else right)

@@ -1,0 +1,183 @@
+"""Equations as a list of assignments with readable names, in which nothing is computed twice: a traced program on paper."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_form.document import display
+from dalembert.closed_form.form import Symbols
+from dalembert.closed_form.rational import exact
+from dalembert.closed_form.write import LatexStyle, TextStyle, braced, entry_name, label
+from dalembert.errors import Error
+from dalembert.trace.program import Program, operands
+
+NO_SYMBOLS = Symbols((), "")
+_LONGEST = 12  # operations on a line
+
+
+class Assignment(NamedTuple):
+    """name = text, and the same in LaTeX."""
+
+    name: str
+    text: str
+    latex_name: str
+    latex: str
+
+
+class _Written(NamedTuple):
+    """An operand: a number times something written in both languages, nothing for a plain number; how many operations it holds."""
+
+    size: Fraction
+    text: str = ""
+    latex: str = ""
+    is_sum: bool = False
+    weight: int = 0
+
+    def factor(self) -> "_Written":
+        """Itself, as it stands in a product."""
+        return self._replace(text=f"({self.text})", latex=f"\\bigl({self.latex}\\bigr)", is_sum=False) if self.is_sum else self
+
+    def unsigned(self) -> tuple[str, str]:
+        """The whole of it but for the sign."""
+        inside = self if abs(self.size) == 1 else self.factor()
+        sides = (TextStyle(17), inside.text), (LatexStyle(NO_SYMBOLS), inside.latex)
+        text, latex = (style.product(abs(self.size), [x] if x else []) for style, x in sides)
+        return text, latex
+
+    def whole(self) -> tuple[str, str]:
+        """All of it."""
+        if self.size < 0:
+            text, latex = self.factor().unsigned()
+            return f"-{text}", f"-{latex}"
+        return self.unsigned()
+
+
+@dataclass(frozen=True, repr=False)
+class Shared:
+    """A program as assignments: c2 = cos(q2), then t1, t2, ... for what occurs more than once, then the entries of the results.
+
+    >>> import dalembert as da
+    >>> print(da.equations(da.robot("two_link"), symbols="mass").shared("M"))
+    c2 = cos(q2)
+    t1 = m2/2
+    t2 = 1/12 + t1/2
+    t3 = c2*t1
+    t4 = t2 + t3
+    M11 = 1/12 + m1/4 + t2 + 2*(t3 + m2/2)
+    M12 = t4
+    M21 = t4
+    M22 = t2
+    """
+
+    symbols: Symbols
+    program: Program
+
+    @cached_property
+    def assignments(self) -> tuple[Assignment, ...]:
+        """All of them, in an order in which they can be evaluated."""
+        return tuple(_Writer(self.symbols, self.program).assignments())
+
+    def __len__(self) -> int:
+        return len(self.assignments)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{a.name} = {a.text}" for a in self.assignments)
+
+    def __repr__(self) -> str:
+        return f"<Shared {self.program.signature}: {len(self)} assignments>"
+
+    def latex(self) -> str:
+        """One aligned display."""
+        return display((a.latex_name, a.latex) for a in self.assignments)
+
+
+class _Writer:
+    """Names for the nodes of a program."""
+
+    def __init__(self, symbols: Symbols, program: Program) -> None:
+        self.symbols, self.program = symbols, program
+        self.style = LatexStyle(symbols)
+        self.taken = set(symbols.names)
+        self.found: list[Assignment] = []
+        self.values: list[_Written] = []
+        self.temporaries = 0
+
+    def assignments(self) -> list[Assignment]:
+        uses = Counter(i for node in self.program.nodes for i in operands(node)) + Counter(self.program.results)
+        for i, node in enumerate(self.program.nodes):
+            value = self._written(node)
+            if node[0] in ("sin", "cos"):
+                value = self._assign(*self._angle_name(node), value)
+            elif value.weight and (value.weight > _LONGEST or (uses[i] > 1 and node[0] != "neg")):
+                self.temporaries += 1
+                value = self._assign(f"t{self.temporaries}", f"t_{braced(str(self.temporaries))}", value)
+            self.values.append(value)
+        for variable, nodes in self.program.output_nodes():
+            for index, node in zip(np.ndindex(variable.shape), nodes, strict=True):
+                name = label(variable.name, index), entry_name(variable.name, index)
+                named = self._assign(*name, self.values[node])
+                self.values[node] = named if self.values[node].weight else self.values[node]
+        return self.found
+
+    def _assign(self, name: str, latex: str, value: _Written) -> _Written:
+        while name in self.taken:
+            name, latex = name + "_", latex + "'"
+        self.taken.add(name)
+        text, shown = value.whole()
+        self.found.append(Assignment(name, text, latex, shown))
+        return _Written(Fraction(1), name, latex)
+
+    def _angle_name(self, node: Any) -> tuple[str, str]:
+        inner = self.program.nodes[node[1]]
+        if inner[0] != "input":
+            raise Error("shared subexpressions know cosines and sines of joint positions only")
+        return f"{node[0][0]}{inner[2] + 1}", f"{node[0][0].upper()}_{braced(str(inner[2] + 1))}"
+
+    def _written(self, node: Any) -> _Written:
+        op = node[0]
+        if op == "input":
+            inputs = [f"{v.name}{j + 1}" for v in self.program.inputs[node[1] : node[1] + 1] for j in range(v.size)]
+            name = self.symbols.parameters[node[2]] if self.program.inputs[node[1]].name == "parameters" else inputs[node[2]]
+            return _Written(Fraction(1), name, self.style.names[name])
+        if op == "const":
+            return _Written(Fraction(exact(float(node[1]))))
+        parts = [self.values[i] for i in operands(node)]
+        weight = 1 + sum(p.weight for p in parts)
+        if op in ("sin", "cos"):
+            return _Written(Fraction(1), f"{op}({parts[0].text})", f"\\{op}({parts[0].latex})", weight=weight)
+        if op == "neg":
+            return parts[0]._replace(size=-parts[0].size)
+        return _OPERATIONS[op](*parts)._replace(weight=weight)
+
+
+def _times(a: _Written, b: _Written) -> _Written:
+    if not a.text or not b.text:
+        return (a if a.text else b)._replace(size=a.size * b.size)
+    size, a, b = a.size * b.size, a.factor(), b.factor()
+    text = f"{a.text}*({b.text})" if "/" in b.text and b.text[0] != "(" else f"{a.text}*{b.text}"  # a*b/c would be (a*b)/c
+    return _Written(size, text, f"{a.latex} {b.latex}")
+
+
+def _over(a: _Written, b: _Written) -> _Written:
+    if not b.text:
+        return a._replace(size=a.size / b.size)
+    return _Written(a.size / b.size, f"{a.factor().text or 1}/({b.text})", f"\\frac{{{a.latex or 1}}}{{{b.latex}}}")
+
+
+def _plus(a: _Written, b: _Written, sign: int = 1) -> _Written:
+    negative = b.size * sign < 0
+    left, right = a.whole(), (b.factor() if negative else b).unsigned()
+    text, latex = (f"{x} {'-' if negative else '+'} {y}" for x, y in zip(left, right, strict=True))
+    return _Written(Fraction(1), text, latex, is_sum=True)
+
+
+def _minus(a: _Written, b: _Written) -> _Written:
+    return _plus(a, b, -1)
+
+
+_OPERATIONS: dict[str, Callable[[_Written, _Written], _Written]] = {"add": _plus, "sub": _minus, "mul": _times, "div": _over}

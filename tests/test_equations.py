@@ -1,0 +1,350 @@
+"""Closed forms of the equations of motion."""
+
+import re
+import shutil
+import subprocess
+import time
+from fractions import Fraction
+from math import pi
+
+import numpy as np
+import pytest
+from conftest import close
+
+import dalembert as da
+from dalembert.closed_form.form import Symbols
+from dalembert.closed_form.rational import exact
+
+PARTS = ("mass", "com", "inertia", "length", "gravity")
+# the book's arm: uniform rods of one length
+RODS = {"ax1": "l", "ax2": "l", "cx1": "-l/2", "cx2": "-l/2", "Izz1": "m1*l^2/12", "Izz2": "m2*l^2/12", "gy": "-g"}
+
+
+def two_link(**options):
+    return da.equations(da.robot("two_link"), **{"where": RODS, **options})
+
+
+def spatial_3r():
+    """A turning base and two links in a vertical plane, with principal inertias."""
+    rows = [(pi / 2, 0.0, 0.4, (0, -0.2, 0)), (0.0, 0.5, 0.0, (-0.25, 0, 0)), (0.0, 0.3, 0.0, (-0.15, 0, 0))]
+    links = [
+        da.DHRow(alpha=alpha, a=a, d=d, inertia=da.Inertia.from_com(2.0 - i / 2, com, (0.02, 0.03, 0.04)))
+        for i, (alpha, a, d, com) in enumerate(rows)
+    ]
+    return da.Robot.from_dh(links, convention="standard", name="spatial_3r")
+
+
+def arm(name):
+    kind, _, rest = name.partition(":")
+    if kind == "spatial":
+        return spatial_3r()
+    return da.random_robot(3, rest, (-1, 0, 0) if rest == "RPH" else None) if kind == "random" else da.robot(name)
+
+
+ARMS = ["two_link", "planar_3r", "rp", "spatial", "random:RPR", "random:RRR", "random:HR", "random:PH", "random:RPH", "stanford"]
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("symbols", [PARTS, ("mass", "gravity"), ()])
+def test_values_are_those_of_the_library(name, symbols):
+    robot = arm(name)
+    q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, (3, 4, robot.n))
+    found = da.equations(robot, symbols).evaluate(q, qd, qdd)
+    scale = float(np.abs(robot.mass_matrix(q, backend="numpy")).max())
+    close(found.M, robot.mass_matrix(q, backend="numpy"), 1e-12)
+    close(found.C, robot.coriolis_matrix(q, qd, backend="numpy"), 1e-12, scale)
+    close(found.g, robot.gravity_force(q, backend="numpy"), 1e-12)
+    close(found.tau, robot.inverse_dynamics(q, qd, qdd, backend="numpy"), 1e-12)
+
+
+def test_other_parameters_are_another_robot():
+    rows = [da.DHRow(a=0.7, inertia=da.Inertia.from_com(m, (-0.35, 0, 0), (0, m * 0.49 / 12, m * 0.49 / 12))) for m in (2.0, 3.0)]
+    other = da.Robot.from_dh(rows, convention="standard", gravity=(0, -1.62, 0))
+    found = two_link().evaluate([0.3, 0.4], [1.0, 2.0], [0.5, -1.0], {"m1": 2.0, "m2": 3.0, "l": 0.7, "g": 1.62})
+    close(found.tau, other.inverse_dynamics([0.3, 0.4], [1.0, 2.0], [0.5, -1.0]), 1e-13)
+    with pytest.raises(da.Error, match="value of l is missing"):
+        two_link().evaluate([0.3, 0.4])
+    with pytest.raises(da.Error, match="did you mean 'm1'"):
+        two_link().evaluate([0.3, 0.4], parameters={"m11": 1.0})
+
+
+def test_constant_entries_come_in_batches():
+    found = da.equations(da.random_robot(0, "PP")).evaluate(np.zeros((3, 1, 2)), np.zeros((5, 2)))
+    assert found.M.shape == (3, 5, 2, 2)
+    assert found.g.shape == (3, 5, 2)
+
+
+def test_rotors_are_in_the_mass_matrix():
+    robot = da.robot("two_link").with_armature(0.25)
+    assert da.equations(robot, ()).M[1, 1] == Fraction(1, 3) + Fraction(1, 4)
+    shared = values(da.equations(robot, "mass"), ("M", "tau"))
+    close(shared["M"], robot.mass_matrix(Q[:2]), 1e-14)
+
+
+@pytest.mark.parametrize("name", ["two_link", "planar_3r", "rp", "spatial", "stanford"])
+def test_formulations_give_equal_objects(name):
+    """Exact robots: the same form, whatever the method."""
+    one, other, third = (da.equations(arm(name), method=m) for m in ("composite_body", "lagrange_euler", "lie_closed_form"))
+    for i, j in np.ndindex(one.M.shape):
+        assert one.M[i, j] == other.M[i, j] == third.M[i, j]
+        assert one.M[i, j] == one.M[j, i]
+        assert hash(one.M[i, j]) == hash(other.M[i, j])
+
+
+@pytest.mark.parametrize("name", ["two_link", "planar_3r", "rp", "spatial", "random:RRR", "random:HR", "random:RPH"])
+def test_laws(name):
+    """Mdot - 2C is skew, tau is linear in what it should be: identities of forms, not of numbers."""
+    e = da.equations(arm(name))
+    n = len(e.g)
+    qd = e.symbols.rates("qd")
+    rate = np.array([[sum(x.diff(f"q{k + 1}") * qd[k] for k in range(n)) for x in row] for row in e.M], dtype=object)
+    skew = rate - 2 * e.C
+    assert all(skew[i, j] + skew[j, i] == 0 for i in range(n) for j in range(n))
+    assert all(e.tau[i].diff(f"qdd{j + 1}") == e.M[i, j] for i in range(n) for j in range(n))
+    assert all(e.g[i].diff(f"q{j + 1}") == e.g[j].diff(f"q{i + 1}") for i in range(n) for j in range(n))
+
+
+def test_the_books_two_link_arm():
+    """Fu, Gonzalez and Lee, section 3.2.6, with the corrected thirds (E-F3)."""
+    e = two_link()
+    D = [[r"l^2 \bigl(\frac{1}{3} m_1 + \frac{4}{3} m_2 + m_2 C_2\bigr)", r"m_2 l^2 \bigl(\frac{1}{3} + \frac{1}{2} C_2\bigr)"]]
+    D += [[D[0][1], r"\frac{1}{3} m_2 l^2"]]
+    assert [[x.latex() for x in row] for row in e.M] == D
+    c = [r"l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 C_{12}\bigr)", r"\frac{1}{2} m_2 l g C_{12}"]
+    assert [x.latex() for x in e.g] == c
+    h = e.C @ e.symbols.rates("qd")
+    assert h[0].latex() == r"-m_2 l^2 \bigl(\dot{\theta}_1 + \frac{1}{2} \dot{\theta}_2\bigr) S_2 \dot{\theta}_2"
+    assert h[1].latex() == r"\frac{1}{2} m_2 l^2 S_2 \dot{\theta}_1^2"
+    assert str(e.g[1]) == "m2*l*g*cos(q1 + q2)/2"
+    assert e.g[1].latex(short=False) == r"\frac{1}{2} m_2 l g \cos(\theta_1 + \theta_2)"
+    assert str(e.M[0, 0]) == "l**2*(m1/3 + 4*m2/3 + m2*cos(q2))"
+    assert str(two_link(symbols=(), where=None).g[0]) == "14.7093*cos(q1) + 4.9031*cos(q1 + q2)"
+    assert str(two_link(where=None).C[0, 1]) == "-m2*ax1*(cx2 + ax2)*(qd1 + qd2)*sin(q2)"
+    hanging = da.equations(da.robot("two_link").with_gravity((9.8062, 0, 0)), "gravity")
+    assert str(hanging.g[1]) == "gx*sin(q1 + q2)/2"
+
+
+def test_sliding_and_screwing_joints():
+    e = da.equations(da.robot("rp"), symbols="mass")
+    assert str(e.M[0, 0]) == "m1/4 + m2*q2**2"
+    assert e.C[0, 1].latex() == r"m_2 d_2 \dot{\theta}_1"
+    screw = da.Link("a", "base", da.Joint("j", "helical", pitch=0.5), inertia=da.Inertia.from_com(2.0, (0.25, 0, 0.5)))
+    side = da.Robot("screw", (screw,), gravity=(-9.81, 0, -9.81))
+    energy = da.equations(side, "gravity").potential_energy
+    assert str(energy) == "-gz*(q1 + 1) - gx*cos(q1)/2"
+    assert str(energy.diff("q1")) == "-gz + gx*sin(q1)/2"
+
+
+def test_canonical_trigonometry():
+    s = Symbols(("a",), "RR")
+    x, y = s.angle(0), s.angle(1)
+    assert x.cos() * y.cos() - x.sin() * y.sin() == (x + y).cos()
+    assert x.sin() * y.cos() + x.cos() * y.sin() == (x + y).sin()
+    assert (y - x).sin() == -(x - y).sin()
+    assert str((y - x).sin()) == "-sin(q1 - q2)"
+    assert x.cos() * x.cos() + x.sin() * x.sin() == 1
+    assert hash(x.cos() * x.cos() + x.sin() * x.sin()) == hash(1)
+    assert (x.cos() ** 3 * 4 - 3 * x.cos()).latex() == r"\cos(3 \theta_1)"
+    assert str(((x + x) + y).cos()) == "cos(2*q1 + q2)"
+    a = s["a"]
+    assert (a * a * x.cos() + a) / a == a * x.cos() + 1
+    assert (a + 1) * (a - 1) == a**2 - 1
+    assert (2 / a).evaluate({"a": 4.0}) == 0.5
+    assert not a - a
+    assert str(a - a) == "0"
+    for i, j in [(1, 1), (2, -3), (0, 2)]:
+        form = (a + x.cos()) ** 2 * (y.sin() * i + j) + (x.sin() * y.cos()) ** 2
+        value = (0.3 + np.cos(0.7)) ** 2 * (np.sin(1.1) * i + j) + (np.sin(0.7) * np.cos(1.1)) ** 2
+        assert abs(form.evaluate({"a": 0.3, "q1": 0.7, "q2": 1.1}) - value) < 1e-14
+
+
+def test_numbers_that_were_meant():
+    assert [exact(x) for x in (0.0, -1.0, 1 / 12, 9.8062, 0.020000000000000004)] == [
+        0,
+        -1,
+        Fraction(1, 12),
+        Fraction("9.8062"),
+        Fraction(1, 50),
+    ]
+    assert isinstance(exact(np.sqrt(0.5)), float)
+    rows = [da.DHRow(alpha=pi / 4, a=1.0, inertia=da.Inertia.from_com(1.0, (0, 0, 0))) for _ in range(2)]
+    tilted = da.equations(da.Robot.from_dh(rows, convention="standard"), symbols=("mass", "length"))
+    assert "e-1" not in str(tilted)  # nothing is left of rounding
+    assert str(tilted.M[1, 1]) == "m2*ax2**2"
+
+
+def test_sympy_lagrangian():
+    """An independent derivation in SymPy."""
+    import sympy as sp
+
+    t = sp.Symbol("t")
+    m1, m2, l, g = sp.symbols("m1 m2 l g")
+    q = [sp.Function(f"f{i}")(t) for i in (1, 2)]
+    angles, tip, L = [q[0], q[0] + q[1]], sp.zeros(2, 1), 0
+    for m, angle in zip((m1, m2), angles, strict=True):
+        along = sp.Matrix([sp.cos(angle), sp.sin(angle)]) * l
+        v = (tip + along / 2).diff(t)
+        L += m * v.dot(v) / 2 + m * l**2 / 24 * angle.diff(t) ** 2 - m * g * (tip + along / 2)[1]
+        tip = tip + along
+    found = two_link().sympy()["tau"]
+    for i in range(2):
+        tau = L.diff(q[i].diff(t)).diff(t) - L.diff(q[i])
+        for k in (2, 1, 0):
+            names = [sp.Symbol(f"q{'d' * k}{j + 1}") for j in range(2)]
+            tau = tau.subs({(q[j].diff(t, k) if k else q[j]): names[j] for j in range(2)})
+        assert sp.expand((tau - found[i]).rewrite(sp.exp)) == 0
+
+
+def test_text_is_python():
+    """What is printed evaluates to what it stands for."""
+    e = da.equations(spatial_3r())
+    values = e.values | {f"q{d}{i}": 0.1 * i + len(d) for d in ("", "d", "dd") for i in (1, 2, 3)}
+    for form in (*e.M.flat, *e.C.flat, *e.g, *e.tau):
+        assert eval(str(form), {"sin": np.sin, "cos": np.cos, **values}) == pytest.approx(form.evaluate(values), abs=1e-13)
+
+
+Q = np.array([0.3, -0.7, 0.5, 1.1, -0.4, 0.2, 0.9])
+
+
+def values(e, parts):
+    """The assignments of the shared form, run as Python."""
+    n = len(e.symbols.joints)
+    space = {"sin": np.sin, "cos": np.cos, **e.values}
+    space |= {f"q{d}{i + 1}": x for d, s in (("", 1), ("d", 2), ("dd", 3)) for i, x in enumerate(Q[:n] * s)}
+    exec(str(e.shared(*parts)), space)
+    shapes = {"M": (n, n), "C": (n, n), "g": (n,), "tau": (n,)}
+    return {
+        p: np.array([space[p + "".join(str(k + 1) for k in i)] for i in np.ndindex(shapes[p])]).reshape(shapes[p]) for p in parts
+    }
+
+
+@pytest.mark.parametrize("name", ["two_link", "rp", "spatial", "random:RPH", "puma560", "panda"])
+def test_shared_subexpressions(name):
+    robot = arm(name).without_friction()
+    e = da.equations(robot)
+    found, q = values(e, ("M", "C", "g", "tau")), Q[: robot.n]
+    close(found["M"], robot.mass_matrix(q, backend="numpy"), 1e-12)
+    close(found["C"], robot.coriolis_matrix(q, 2 * q, backend="numpy"), 1e-12, 1.0)
+    close(found["g"], robot.gravity_force(q, backend="numpy"), 1e-12)
+    close(found["tau"], robot.inverse_dynamics(q, 2 * q, 3 * q, backend="numpy"), 1e-12)
+    balanced(e.shared("M").latex())
+    names = [a.name for a in e.shared().assignments]
+    assert len(set(names)) == len(names)
+
+
+def test_names_that_are_taken():
+    e = two_link(where={"ax1": "c2", "ax2": "t1"})
+    assert "c2_ = cos(q2)" in str(e.shared("M"))
+    with pytest.raises(da.Error, match="joints' own names"):
+        two_link(where={"ax1": "q1"})
+
+
+@pytest.mark.parametrize("joints", ["RR", "RP", "PR", "PP", "HR", "RH"])
+def test_lie_group_form_of_two_joints(joints):
+    """Park, Bobrow and Ploen (60)-(64) with E-B6."""
+    robot = da.random_robot(8, joints)
+    lie, e = da.lie_two_joint(robot), da.equations(robot, ())
+    values = e.values | {"q1": 0.3, "q2": -0.7, "qd1": 0.5, "qd2": 1.2}
+    for mine, other in ((lie.M, e.M), (lie.C, e.C)):
+        numbers = [[np.array([[x.evaluate(values) for x in row] for row in m], dtype=float)] for m in (mine, other)]
+        close(numbers[0], numbers[1], 1e-12, 1.0)
+    balanced(lie.latex())
+
+
+def test_lie_group_form_of_exact_arms():
+    for name in ("two_link", "rp"):
+        lie, e = da.lie_two_joint(da.robot(name), PARTS), da.equations(da.robot(name))
+        assert (lie.M == e.M).all()
+        assert (lie.C == e.C).all()
+    assert "C21 = -a qd1" in str(lie)
+    with pytest.raises(da.Error, match="chain of two joints"):
+        da.lie_two_joint(da.robot("planar_3r"))
+
+
+def balanced(latex):
+    for opening, closing in ("{}", "()"):
+        assert latex.count(opening) == latex.count(closing)
+    assert len(re.findall(r"\\begin", latex)) == len(re.findall(r"\\end", latex))
+    assert latex.count(r"\bigl") == latex.count(r"\bigr")
+
+
+@pytest.mark.parametrize("short", [True, False])
+@pytest.mark.parametrize("name", ["two_link", "rp", "spatial", "random:HR"])
+def test_documents(name, short, tmp_path):
+    e = da.equations(arm(name))
+    document = e.save(tmp_path / "eom.tex", short).read_text()
+    balanced(document)
+    assert document.startswith("\\documentclass")
+    assert document.rstrip().endswith("\\end{document}")
+    assert "align*" in document
+    assert "$$" in e.save(tmp_path / "eom.md", short).read_text()
+    assert str(e.M[0, 0]) in e.save(tmp_path / "eom.txt").read_text()
+    with pytest.raises(da.Error, match=r"\.tex, \.md, \.txt"):
+        e.save(tmp_path / "eom.pdf")
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")
+@pytest.mark.parametrize("name", ["two_link", "spatial", "random:HR"])
+def test_document_compiles(name, tmp_path):
+    path = da.equations(arm(name)).save(tmp_path / "eom.tex")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_notebooks_and_prompts():
+    e = two_link()
+    assert e.M[1, 1]._repr_latex_() == r"$\displaystyle \frac{1}{3} m_2 l^2$"
+    assert "aligned" in e._repr_latex_()
+    assert repr(e) == "<Equations two_link: m1, m2, Iyy1, Iyy2, l, g>"
+    assert "assignments" in repr(e.shared("M"))
+
+
+def test_mistakes():
+    with pytest.raises(da.Error, match="unknown symbol 'ax3'"):
+        two_link(where={"ax3": "l"})
+    for wrong in ("l +", "sin(l)", "l.real", "'x'", "", "cos", None, np.inf, [1.0]):
+        with pytest.raises(da.Error):
+            two_link(where={"ax1": wrong})
+    with pytest.raises(da.Error, match="unknown part of the equations 'N'"):
+        two_link().shared("N")
+    with pytest.raises(da.Error, match="whole powers"):
+        two_link().M[0, 0] ** -1
+    with pytest.raises(da.Error, match="different symbols"):
+        two_link().M[0, 0] + two_link(where=None).M[0, 0]
+    with pytest.raises(da.Error, match="divide by numbers"):
+        1 / two_link().M[0, 0]
+    with pytest.raises(da.Error, match=r"q needs shape \(\.\.\., 2\)"):
+        two_link(where=None).evaluate([0.0] * 3)
+    stone = da.equations(da.Robot("stone", ()))
+    assert stone.M.shape == (0, 0)
+    assert stone.tau.shape == (0,)
+    assert stone.evaluate([]).M.shape == (0, 0)
+
+
+def test_large_forms_are_refused():
+    panda = da.equations(da.robot("panda"))
+    with pytest.raises(da.Error, match="shared"):
+        _ = panda.M
+    assert len(panda.shared("M")) > 100
+
+
+@pytest.mark.slow
+def test_speed():
+    """The bars with a factor of three for busy machines."""
+
+    def seconds(work):
+        best = np.inf
+        for _ in range(3):
+            start = time.perf_counter()
+            work()
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    def expand(robot):
+        e = da.equations(robot)
+        return e.M, e.C, e.g
+
+    assert seconds(lambda: expand(da.robot("two_link"))) < 3 * 0.05
+    assert seconds(lambda: expand(da.robot("planar_3r"))) < 3 * 1.0
+    assert seconds(lambda: expand(spatial_3r())) < 3 * 1.0
+    assert seconds(lambda: str(da.equations(da.robot("puma560")).shared("M"))) < 3 * 20.0
