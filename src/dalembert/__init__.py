@@ -14,12 +14,12 @@ from dalembert.bridges import casadi_function as casadi_function
 from dalembert.bridges import jax_function as jax_function
 from dalembert.bridges import sympy_expressions as sympy_expressions
 from dalembert.bridges import torch_function as torch_function
-from dalembert.derivation import Derivation as Derivation
-from dalembert.derivation import derive as derive
 from dalembert.closed_form.equations import Equations as Equations
 from dalembert.closed_form.equations import equations as equations
 from dalembert.closed_form.form import Form as Form
 from dalembert.closed_form.lie import lie_two_joint as lie_two_joint
+from dalembert.derivation import Derivation as Derivation
+from dalembert.derivation import derive as derive
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
