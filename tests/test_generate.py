@@ -385,3 +385,16 @@ def test_robot_without_joints():
     arm = da.robot("two_link")
     with pytest.raises(da.Error, match="has no moving joints"):
         arm.lock(dict.fromkeys(arm.joint_names, 0.0)).generate("c")
+
+
+@pytest.mark.parametrize("name", ["BRANCHES", "KNOWN", "size", "max", "nargin", "dalembert_check"])
+def test_names_that_the_templates_use(name):
+    """The file's own words cannot be taken, or do no harm."""
+    arm = da.robot("two_link")
+    if name in ("BRANCHES", "KNOWN"):
+        text = arm.generate("matlab", "gravity_force", name=name)
+        assert f"function varargout = {name}(quantity" in text
+        assert "case 'gravity_force'" in text
+    else:
+        with pytest.raises(da.Error, match="name"):
+            arm.generate("matlab", "gravity_force", name=name)

@@ -222,7 +222,7 @@ def equations(
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
     numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"}.
-    `method` computes the mass matrix.
+    `method` computes the mass matrix. Armature counts in M, as numbers; friction is left out.
 
     >>> import dalembert as da
     >>> rods = {"ax1": "l", "ax2": "l", "cx1": "-l/2", "cx2": "-l/2", "Izz1": "m1*l^2/12", "Izz2": "m2*l^2/12", "gy": "-g"}
@@ -232,6 +232,8 @@ def equations(
     >>> print(eom.g[0].latex())
     l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 C_{12}\bigr)
     """
+    if not isinstance(robot, Model):
+        raise Error(f"equations takes a robot, such as da.robot('two_link'), got {brief(robot)}")
     made, meanings = symbolic(robot, symbols), dict(where or {})
     for name in meanings:
         if name not in made.names:

@@ -71,6 +71,7 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
 
     `symbols` and `where` as in `equations`; with none of them the inner products are functions of q2 with numbers. A_i are the
     screws in base axes at q = 0, <., .>_k is the inertia of link k there, Ad carries a screw from link 1 to link 2.
+    Rotors and friction are left out.
 
     >>> import dalembert as da
     >>> lie = da.lie_two_joint(da.robot("two_link"), symbols="mass")

@@ -137,7 +137,8 @@ def _checked_name(name: Any) -> str:
 
 def _allowed(name: str) -> bool:
     fits = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) and len(name) <= LONGEST
-    return bool(fits) and name.lower() not in RESERVED and name not in QUANTITIES
+    own = name.lower().startswith("dalembert_")  # what the files call their own helpers
+    return bool(fits) and not own and name.lower() not in RESERVED and name not in QUANTITIES
 
 
 def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Mapping[str, Any]]) -> Function:

@@ -17,7 +17,8 @@ del delete do double elif else elseif end enum except export extern false finall
 import in include inline int is isa lambda let local long macro main math module mutable namespace new none nonlocal not
 operator or otherwise parfor pass persistent private protected public quote raise register restrict return selftest short
 signed sizeof spmd static struct switch template this throw true try type typedef typename union unsigned using virtual void
-volatile where while with xor yield sin cos sqrt sign abs reshape permute maximum error base core
+volatile where while with xor yield sin cos sqrt sign abs reshape permute maximum error base core size max all any disp nargin
+nargout varargin varargout numel isequal isempty strcmp num2str sprintf fprintf
 """
 RESERVED = frozenset(_WORDS.split())  # what no file may be called, in any of the languages
 

@@ -90,9 +90,9 @@ def matlab_file(name: str, head: Sequence[str], functions: Sequence[Function]) -
     ]
     text = "\n".join(comment("%", head)) + "\n"
     text += (
-        _DISPATCH.replace("NAME", name)
-        .replace("BRANCHES", "\n".join(branches))
+        _DISPATCH.replace("BRANCHES", "\n".join(branches))
         .replace("KNOWN", ", ".join(f.name for f in functions))
+        .replace("NAME", name)
     )
     for f in functions:
         body, texts = statements(f.program, MATLAB)
