@@ -242,13 +242,13 @@ def evaluate(
     complex_ = any(a.dtype.kind == "c" for a in arrays)
     if out is not None and described.result and (not isinstance(out, tuple) or len(out) != len(results)):
         raise Error(f"{quantity}: out must be a tuple of {len(results)} arrays ({', '.join(described.outputs)})")
-    if out is not None and described.result:
-        out = tuple(out)  # an earlier result will do, too
-        if any(np.may_share_memory(a, b) for k, a in enumerate(out) for b in out[:k]):
-            raise Error(f"{quantity}: the arrays of out must not overlap")
     if out is not None:
-        for target, shape in zip(out if described.result else (out,), results, strict=True):
+        targets = tuple(out) if described.result else (out,)  # an earlier result will do, too
+        for target, shape in zip(targets, results, strict=True):
             _checked_out(quantity, target, shape, complex_)
+        if any(np.may_share_memory(a, b) for k, a in enumerate(targets) for b in targets[:k]):
+            raise Error(f"{quantity}: the arrays of out must not overlap")
+        out = targets if described.result else out
     if model.n == 0 and method in described.methods:
         found = NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
         return described.result(*found) if described.result else found
