@@ -41,32 +41,20 @@ def report(name, value, unit, bar=None, better=None):
 
 
 def panda():
-    """The same arm twice: 7 joints, hand attached, fingers closed, no friction."""
+    """The same arm twice (7 joints, hand, fingers closed, no friction) and Pinocchio's work space; one thread from here."""
     model = pin.buildModelFromUrdf(str(robots_folder() / "panda_description/urdf/panda.urdf"))
     fingers = [model.getJointId(f"panda_finger_joint{k}") for k in (1, 2)]
-    return da.robot("panda").without_friction(), pin.buildReducedModel(model, fingers, pin.neutral(model))
+    reduced = pin.buildReducedModel(model, fingers, pin.neutral(model))
+    da.set_threads(1)
+    return da.robot("panda").without_friction(), reduced, reduced.createData()
 
 
 def inverse_dynamics():
     print("inverse dynamics, Panda arm, one thread")
-    arm, model = panda()
-    data = model.createData()
-    da.set_threads(1)
+    arm, model, data = panda()
     rng = np.random.default_rng(0)
     q, qd, qdd = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
-    one = q[0].copy(), qd[0].copy(), qdd[0].copy()
-    out = arm.inverse_dynamics(q, qd, qdd)
-    expected = np.array([pin.rnea(model, data, *(x[i] for x in (q, qd, qdd))) for i in range(100)])
-    report(
-        "largest relative difference from Pinocchio", np.abs(out[:100] - expected).max() / np.abs(expected).max(), "", 1e-11, "less"
-    )
-    theirs, ours = best_pair(lambda: pin.rnea(model, data, *one), lambda: arm.inverse_dynamics(*one))
-    batch = best(lambda: arm.inverse_dynamics(q, qd, qdd, out=out)) / BATCH
-    report("Pinocchio, one Python call", theirs * 1e9, "ns")
-    report(f"dalembert, a state in a batch of {BATCH}", batch * 1e9, "ns")
-    report("times faster in a batch", theirs / batch, "x", 30, "more")
-    report("dalembert, one Python call", ours * 1e9, "ns")
-    report("one call, relative to Pinocchio's", ours / theirs, "x", 1.0, "less")
+    batch = against("inverse dynamics", arm.inverse_dynamics, lambda *x: pin.rnea(model, data, *x), (q, qd, qdd), 30, 1.0)
     count = arm.operation_count("inverse_dynamics")
     peak = peak_flops()
     report("peak of this core (fused multiply-add loop)", peak / 1e9, "Gflop/s")
@@ -92,9 +80,7 @@ def threads(arm, rng):
 
 def forward_dynamics():
     print("forward dynamics and mass matrix, Panda arm, one thread")
-    arm, model = panda()
-    data = model.createData()
-    da.set_threads(1)
+    arm, model, data = panda()
     rng = np.random.default_rng(1)
     q, qd, tau = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
     against("forward dynamics", arm.forward_dynamics, lambda *x: pin.aba(model, data, *x), (q, qd, tau), 25, 1.0)
@@ -112,9 +98,7 @@ PARAMETER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 
 def regressor():
     print("regressor, Panda arm, one thread")
-    arm, model = panda()
-    data = model.createData()
-    da.set_threads(1)
+    arm, model, data = panda()
     rng = np.random.default_rng(2)
     arrays = arm.random_configuration(rng, 1000), *rng.uniform(-1, 1, (2, 1000, 7))
 
@@ -130,7 +114,10 @@ def regressor():
 
 
 def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x, order=slice(None)):
-    """A function beside Pinocchio's: one call each in turn, and a state of a batch; `order` turns their rows into ours."""
+    """A function beside Pinocchio's: one call each in turn, and a state of a batch, whose seconds it returns.
+
+    `order` turns their rows into ours.
+    """
     one = [x[0].copy() for x in arrays]
     out = ours(*arrays)
     expected = np.array([np.array(part(theirs(*(x[i] for x in arrays))))[order] for i in range(100)])
@@ -144,13 +131,13 @@ def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x, order
     if single_bar is not None:
         report(f"{name}: dalembert, one Python call", single * 1e9, "ns")
         report(f"{name}: one call, relative to Pinocchio's", single / pinocchio, "x", single_bar, "less")
+    return batch
 
 
 def kinematics():
     print("kinematics and task space, Panda arm, one thread")
-    arm, model = panda()
-    data, last = model.createData(), model.njoints - 1
-    da.set_threads(1)
+    arm, model, data = panda()
+    last = model.njoints - 1
     rng = np.random.default_rng(2)
     q, qd = arm.random_configuration(rng, BATCH), rng.uniform(-1, 1, (BATCH, 7))
     hand = model.getFrameId("panda_hand")
@@ -183,9 +170,7 @@ def kinematics():
 
 def structure():
     print("terms and derivatives, Panda arm, one thread")
-    arm, model = panda()
-    data = model.createData()
-    da.set_threads(1)
+    arm, model, data = panda()
     rng = np.random.default_rng(3)
     q, qd, x = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
     against("Coriolis matrix", arm.coriolis_matrix, lambda *s: pin.computeCoriolisMatrix(model, data, *s), (q, qd), 8, None)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import Axis, axes, body, screw, wrench_on
+from dalembert.formulations._axes import Axis, axes, body, wrench_on
 from dalembert.linalg import Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -33,7 +33,7 @@ from dalembert.spatial import (
     stack,
     swing,
     symmetric,
-    zeros,
+    turn_tensor,
 )
 
 
@@ -91,21 +91,14 @@ def accelerations(
     base_twist: Any,
     base_acceleration: Any,
     pivots: Pivots,
-    to_parent: Callable[[Articulated, Axis], Articulated],
+    fixed_turn: Callable[[Any, Any], Array],
 ) -> Array:
-    """Joint accelerations qdd (..., n); `to_parent` carries an articulated inertia into the parent's frame."""
+    """Joint accelerations qdd (..., n); `fixed_turn(R, T)` is how the method turns a tensor by a constant rotation."""
     joints = axes(tree, q)
-    base = base_motion(tree, base_twist, base_acceleration)
+    base = tree.base_motion(base_twist, base_acceleration)
     forces = bias_forces(tree, joints, qd, base, wrenches)
-    r, G, e = inward(tree, joints, tau, forces, pivots, to_parent)
+    r, G, e = inward(tree, joints, tau, forces, pivots, fixed_turn)
     return outward(tree, joints, r, G, e)
-
-
-def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
-    """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity."""
-    w, v = split(zeros(6) if twist is None else twist)
-    wd, vd = split(zeros(6) if acceleration is None else acceleration)
-    return w, wd, vd + cross(w, v) - tree.gravity
 
 
 def bias_forces(tree: Tree, joints: list[Axis], qd: Any, base: tuple[Any, Any, Any], wrenches: Any) -> list[Array]:
@@ -134,7 +127,7 @@ def inward(
     tau: Any,
     forces: list[Array],
     pivots: Pivots,
-    to_parent: Callable[[Articulated, Axis], Articulated],
+    fixed_turn: Callable[[Any, Any], Array],
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """1/D_i, G_i and e_i, from the tips to the base."""
     n = len(tree.parents)
@@ -144,15 +137,22 @@ def inward(
     G: list[Any] = [None] * n
     e: list[Any] = [None] * n
     for i in reversed(range(n)):
-        s, parent = screw(tree, i), tree.parents[i]
+        s, parent = tree.axis(i), tree.parents[i]
         U = P[i].times(s)
         r[i] = 1 / pivots(i, dot(s, U))
         G[i] = scaled(r[i], U)
         e[i] = tau[..., i] - dot(s, z[i])
         if parent >= 0:
-            P[parent] = P[parent].plus(to_parent(P[i].less(G[i], U), joints[i]))
+            P[parent] = P[parent].plus(to_parent(P[i].less(G[i], U), joints[i], fixed_turn))
             z[parent] = z[parent] + joints[i].wrench(z[i] + scaled(e[i], G[i]))
     return r, G, e
+
+
+def to_parent(P: Articulated, joint: Axis, fixed_turn: Callable[[Any, Any], Array]) -> Articulated:
+    """An articulated inertia in the parent's frame: through the joint's slide and turn, then the fixed step."""
+    R, p = joint.fixed
+    P = P.seen_from(along_z(joint.slide)).turned(lambda T: turn_tensor(joint.c, joint.s, T))
+    return P.turned(lambda T: fixed_turn(R, T)).seen_from(p)
 
 
 def outward(tree: Tree, joints: list[Axis], r: list[Any], G: list[Any], e: list[Any]) -> Array:
@@ -160,7 +160,7 @@ def outward(tree: Tree, joints: list[Axis], r: list[Any], G: list[Any], e: list[
     alpha: list[Any] = []
     qdd: list[Any] = []
     for i, parent in enumerate(tree.parents):
-        s = screw(tree, i)
+        s = tree.axis(i)
         if parent < 0:
             qdd.append(e[i] * r[i])
             alpha.append(scaled(qdd[i], s))

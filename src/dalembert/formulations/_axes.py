@@ -89,12 +89,6 @@ def joint_frames(tree: Tree, q: Any) -> list[Transform]:
     return [compose(step(tree, i), exp_z(*tree.joint(i)[2:], tree.at(i, q[..., i]))) for i in range(len(tree.parents))]
 
 
-def screw(tree: Tree, i: int) -> Array:
-    """The axis of joint i as a twist in its own frame."""
-    _, _, rho, sigma = tree.joint(i)
-    return join(along_z(rho), along_z(sigma))
-
-
 def body(tree: Tree, i: int) -> Body:
     """Link i in its joint's frame."""
     R, p = tree.joint(i)[1]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import body, joint_frames, screw, wrench_on
+from dalembert.formulations._axes import body, joint_frames, wrench_on
 from dalembert.linalg import Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -54,7 +54,7 @@ def links(tree: Tree, q: Any) -> Links:
     """The robot at q."""
     n = len(tree.parents)
     X = [np.swapaxes(Ad_matrix(inverse(T)), -1, -2) for T in joint_frames(tree, q)]
-    return Links(X, [screw(tree, i) for i in range(n)], [spatial_inertia(*body(tree, i)) for i in range(n)])
+    return Links(X, [tree.axis(i) for i in range(n)], [spatial_inertia(*body(tree, i)) for i in range(n)])
 
 
 def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.model.tree import Tree
-from dalembert.spatial import Ad, Array, along_z, hat, homogeneous, join, pseudo_inertia, skew, split, zeros
+from dalembert.spatial import Ad, Array, hat, homogeneous, join, pseudo_inertia, skew, split, zeros
 
 
 class Kinematics(NamedTuple):
@@ -30,8 +30,8 @@ def kinematics(tree: Tree, q: Any) -> Kinematics:
         W.append(A[i] if parent < 0 else W[parent] @ A[i])
     Q: list[Array] = []
     for i in links:
-        before, _, rho, sigma = tree.joint(i)
-        Q.append(hat(Ad(before, join(along_z(rho), along_z(sigma)))))
+        before = tree.joint(i)[0]
+        Q.append(hat(Ad(before, tree.axis(i))))
     return Kinematics(A, W, Q, [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in links])
 
 

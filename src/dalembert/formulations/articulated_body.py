@@ -1,16 +1,15 @@
 """Featherstone's articulated bodies: forward dynamics in a number of steps that grows with n.
 
-The recursion is in `_articulated_body`; here an articulated inertia passes into the parent's frame by the turn of its joint about
-z and a fixed rotation of any kind. Trees; turning, sliding and helical joints; a moving base; wrenches on every link.
+The recursion is in `_articulated_body`; the fixed rotation between two joints turns an articulated inertia as a whole. Trees;
+turning, sliding and helical joints; a moving base; wrenches on every link.
 """
 
 from typing import Any
 
-from dalembert.formulations._articulated_body import Articulated, accelerations
-from dalembert.formulations._axes import Axis
+from dalembert.formulations._articulated_body import accelerations
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, congruent, turn_tensor
+from dalembert.spatial import Array, congruent
 
 
 def forward_dynamics(
@@ -24,10 +23,4 @@ def forward_dynamics(
     pivots: Pivots = PLAIN,
 ) -> Array:
     """Joint accelerations qdd (..., n)."""
-    return accelerations(tree, q, qd, tau, wrenches, base_twist, base_acceleration, pivots, to_parent)
-
-
-def to_parent(P: Articulated, joint: Axis) -> Articulated:
-    """An articulated inertia in the parent's frame."""
-    P = P.seen_from(along_z(joint.slide)).turned(lambda T: turn_tensor(joint.c, joint.s, T))
-    return P.turned(lambda T: congruent(joint.fixed.rotation, T)).seen_from(joint.fixed.translation)
+    return accelerations(tree, q, qd, tau, wrenches, base_twist, base_acceleration, pivots, congruent)

@@ -6,7 +6,7 @@ M = sum_i J_i^T G_i J_i, where V_i = J_i qd is the twist of link i in its own fr
 from typing import Any
 
 from dalembert.model.tree import Tree
-from dalembert.spatial import Ad_inverse, Array, along_z, dot, join, matrix, rotate, spatial_inertia
+from dalembert.spatial import Ad_inverse, Array, dot, matrix, rotate, spatial_inertia
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
@@ -15,10 +15,10 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
     M: dict[tuple[int, int], Any] = {}
     columns: list[dict[int, Any]] = []  # of J_i, by the joints on the path to link i
     for i, parent in enumerate(tree.parents):
-        _, after, rho, sigma = tree.joint(i)
+        after = tree.joint(i)[1]
         pose = tree.pose(i, q[..., i])
         J = {} if parent < 0 else {j: Ad_inverse(pose, column) for j, column in columns[parent].items()}
-        J[i] = Ad_inverse(after, join(along_z(rho), along_z(sigma)))
+        J[i] = Ad_inverse(after, tree.axis(i))
         columns.append(J)
         G = spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i])
         momentum = {j: rotate(G, column) for j, column in J.items()}

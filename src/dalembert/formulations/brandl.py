@@ -7,11 +7,10 @@ as between the frames that a user may choose, it is applied as a whole.
 
 from typing import Any
 
-from dalembert.formulations._articulated_body import Articulated, accelerations
-from dalembert.formulations._axes import Axis
+from dalembert.formulations._articulated_body import accelerations
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, congruent, turn_tensor
+from dalembert.spatial import Array, congruent, turn_tensor
 
 
 def forward_dynamics(
@@ -25,13 +24,7 @@ def forward_dynamics(
     pivots: Pivots = PLAIN,
 ) -> Array:
     """Joint accelerations qdd (..., n)."""
-    return accelerations(tree, q, qd, tau, wrenches, base_twist, base_acceleration, pivots, to_parent)
-
-
-def to_parent(P: Articulated, joint: Axis) -> Articulated:
-    """An articulated inertia in the parent's frame."""
-    P = P.seen_from(along_z(joint.slide)).turned(lambda T: turn_tensor(joint.c, joint.s, T))
-    return P.turned(lambda T: fixed_turn(joint.fixed.rotation, T)).seen_from(joint.fixed.translation)
+    return accelerations(tree, q, qd, tau, wrenches, base_twist, base_acceleration, pivots, fixed_turn)
 
 
 def fixed_turn(R: Any, T: Any) -> Array:

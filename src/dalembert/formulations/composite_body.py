@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.formulations._axes import Axis, Body, axes, body, screw
+from dalembert.formulations._axes import Axis, Body, axes, body
 from dalembert.linalg import PLAIN, Pivots, inverse, udu
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -47,10 +47,10 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
     inertia = composite(tree, joints)
     M: dict[tuple[int, int], Any] = {}
     for j in range(n):
-        F = times(inertia[j], screw(tree, j))
+        F = times(inertia[j], tree.axis(j))
         i = j
         while True:
-            M[i, j] = M[j, i] = dot(screw(tree, i), F)
+            M[i, j] = M[j, i] = dot(tree.axis(i), F)
             if tree.parents[i] < 0:
                 break
             F = joints[i].wrench(F)
@@ -67,7 +67,7 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
     """C (..., n, n) with Mdot - 2 C skew."""
     n = len(tree.parents)
     joints = axes(tree, q)
-    s = [screw(tree, i) for i in range(n)]
+    s = [tree.axis(i) for i in range(n)]
     V: list[Any] = []
     for i, parent in enumerate(tree.parents):
         rate = s[i] * qd[..., i, None]

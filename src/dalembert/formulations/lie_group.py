@@ -16,7 +16,6 @@ from dalembert.spatial import (
     Transform,
     ad,
     ad_dual,
-    along_z,
     join,
     rotate,
     spatial_inertia,
@@ -53,9 +52,9 @@ def recursion(
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
     f, S, V, Vd = [], [], [], []
     for i, parent in enumerate(tree.parents):
-        _, after, rho, sigma = tree.joint(i)
+        after = tree.joint(i)[1]
         f.append(tree.pose(i, q[..., i]))  # (23)
-        S.append(Ad_inverse(after, join(along_z(rho), along_z(sigma))))
+        S.append(Ad_inverse(after, tree.axis(i)))
         above, above_rate = (V0, Vd0) if parent < 0 else (V[parent], Vd[parent])
         carried = Ad_inverse(f[i], above)
         Sqd = S[i] * qd[..., i, None]

@@ -18,7 +18,6 @@ from dalembert.spatial import (
     Transform,
     ad,
     ad_dual,
-    along_z,
     compose,
     dot,
     inverse,
@@ -43,10 +42,10 @@ def inverse_dynamics(
     V: list[Any] = []
     Vd: list[Any] = []
     for i, parent in enumerate(tree.parents):
-        _, after, rho, sigma = tree.joint(i)
+        after = tree.joint(i)[1]
         pose = compose(tree.pose(i, q[..., i]), to_com[i])
         T.append(pose if parent < 0 else compose(inverse(to_com[parent]), pose))
-        A.append(Ad_inverse(compose(after, to_com[i]), join(along_z(rho), along_z(sigma))))
+        A.append(Ad_inverse(compose(after, to_com[i]), tree.axis(i)))
         above, above_rate = (V0, Vd0) if parent < 0 else (V[parent], Vd[parent])
         Aqd = A[i] * qd[..., i, None]
         V.append(Ad_inverse(T[i], above) + Aqd)  # (9.54)

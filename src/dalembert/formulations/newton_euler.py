@@ -28,7 +28,6 @@ from dalembert.spatial import (
     stack,
     swing,
     turn_z,
-    zeros,
 )
 
 
@@ -53,7 +52,7 @@ def inverse_dynamics(
 ) -> Array:
     """Joint forces tau (..., n)."""
     joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
-    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
     return stack([force[-1] for force in inward(tree, joints, links, wrenches)])
 
 
@@ -62,7 +61,7 @@ def newton_euler_pass(
 ) -> Pass:
     """All intermediate vectors of table 3.3."""
     joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
-    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
     forces = inward(tree, joints, links, wrenches)
     found: list[list[Any]] = [[] for _ in Pass._fields]
     for i, ((w, wd, vd), (F, N, f, m, _)) in enumerate(zip(links, forces, strict=True)):
@@ -79,7 +78,7 @@ def joint_wrenches(
 ) -> Array:
     """(moment, force) that each joint exerts on its link, about the link's origin in its axes: (..., n, 6)."""
     joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
-    links = outward(tree, joints, qd, qdd, base_motion(tree, base_twist, base_acceleration))
+    links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
     found = [join(m, f) for _, _, f, m, _ in inward(tree, joints, links, wrenches)]
     return np.stack(np.broadcast_arrays(*found), axis=-2)
 
@@ -140,10 +139,3 @@ def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], 
             f, m = j.out(f_joint), j.out(m_joint)
             handed[parent].append((f, m + cross(j.before.translation, f)))
     return found
-
-
-def base_motion(tree: Tree, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
-    """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity."""
-    w, v = split(zeros(6) if twist is None else twist)
-    wd, vd = split(zeros(6) if acceleration is None else acceleration)
-    return w, wd, vd + cross(w, v) - tree.gravity

@@ -12,7 +12,7 @@ Corrected: E-F4 (v0-dot is minus gravity).
 from typing import Any
 
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
+from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing
 
 
 def inverse_dynamics(
@@ -21,9 +21,7 @@ def inverse_dynamics(
     """Joint forces tau (..., n)."""
     n = len(tree.parents)
     poses = tree.poses(q)
-    w0, v0 = split(zeros(6) if base_twist is None else base_twist)
-    wd0, vd0 = split(zeros(6) if base_acceleration is None else base_acceleration)
-    base = w0, wd0, vd0 + cross(w0, v0) - tree.gravity
+    base = tree.base_motion(base_twist, base_acceleration)
     p_star: list[Any] = []
     axes: list[Any] = []
     joint_at: list[Any] = []  # a point on the joint axis, moving with the link, from the parent's origin

@@ -17,7 +17,6 @@ from dalembert.model.tree import Tree
 from dalembert.spatial import (
     Ad_inverse,
     Array,
-    along_z,
     blocks,
     cross,
     join,
@@ -38,19 +37,13 @@ def regressor(tree: Tree, q: Any, qd: Any, qdd: Any) -> Array:
     twists: list[list[Any]] = []  # S_ji of the joints j on the path to link i
     for i, parent in enumerate(tree.parents):
         pose = tree.pose(i, q[..., i])
-        own = axis(tree, i)
-        motion, inner = ((zeros(3), zeros(3), -tree.gravity), []) if parent < 0 else (motions[parent], twists[parent])
+        own = Ad_inverse(tree.joint(i)[1], tree.axis(i))  # the joint as a twist of its link, in link axes
+        motion, inner = (tree.base_motion(None, None), []) if parent < 0 else (motions[parent], twists[parent])
         motions.append(carried(pose, motion, own, qd[..., i, None], qdd[..., i, None]))
         twists.append([*(Ad_inverse(pose, S) for S in inner), own])
         A = wrench_matrix(*motions[i])
         Y |= {(j, i): rotate_back(A, S)[..., None, :] for j, S in zip(tree.path(i), twists[i], strict=True)}
     return blocks(Y, len(tree.parents), (1, 10))
-
-
-def axis(tree: Tree, i: int) -> Array:
-    """Joint i as a twist of its link, in link axes."""
-    _, after, rho, sigma = tree.joint(i)
-    return Ad_inverse(after, join(along_z(rho), along_z(sigma)))
 
 
 def carried(pose: Any, motion: tuple[Any, Any, Any], axis: Any, qd: Any, qdd: Any) -> tuple[Any, Any, Any]:

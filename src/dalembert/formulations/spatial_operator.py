@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import body, joint_frames, screw, wrench_on
+from dalembert.formulations._axes import body, joint_frames, wrench_on
 from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, velocities
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
@@ -94,7 +94,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     """Joint forces tau (..., n)."""
     n = len(tree.parents)
     frames = joint_frames(tree, q)
-    H = [screw(tree, i) for i in range(n)]
+    H = [tree.axis(i) for i in range(n)]
     absolute: list[Transform] = []
     V: list[Any] = []
     a: list[Any] = []

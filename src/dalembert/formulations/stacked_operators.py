@@ -17,7 +17,6 @@ from dalembert.spatial import (
     Ad_matrix,
     Array,
     ad_matrix,
-    along_z,
     blocks,
     inverse,
     join,
@@ -43,8 +42,8 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
     screw: list[Any] = []
     inertia: list[Any] = []
     for i in range(n):
-        _, after, rho, sigma = tree.joint(i)
-        screw.append(Ad_inverse(after, join(along_z(rho), along_z(sigma)))[..., None])
+        after = tree.joint(i)[1]
+        screw.append(Ad_inverse(after, tree.axis(i))[..., None])
         inertia.append(spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]))
     step = [Ad_matrix(inverse(tree.pose(i, q[..., i]))) for i in range(n)]
     reach: dict[tuple[int, int], Any] = {}

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from dalembert.spatial import Transform, compose, exp_z
+from dalembert.spatial import Transform, along_z, compose, cross, exp_z, join, split, zeros
 
 
 class Tree(NamedTuple):
@@ -60,3 +60,14 @@ class Tree(NamedTuple):
         before = Transform(self.before.rotation[i], self.before.translation[i])
         after = Transform(self.after.rotation[i], self.after.translation[i])
         return before, after, self.screw[i][0], self.screw[i][1]
+
+    def axis(self, i: int) -> Any:
+        """Joint i's axis as a twist in the frame on it: (0, 0, rho; 0, 0, sigma)."""
+        _, _, rho, sigma = self.joint(i)
+        return join(along_z(rho), along_z(sigma))
+
+    def base_motion(self, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
+        """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity; None stands for a base at rest."""
+        w, v = split(zeros(6) if twist is None else twist)
+        wd, vd = split(zeros(6) if acceleration is None else acceleration)
+        return w, wd, vd + cross(w, v) - self.gravity

@@ -18,7 +18,6 @@ from dalembert.spatial import (
     Array,
     Transform,
     ad,
-    along_z,
     compose,
     cross,
     exp_z,
@@ -111,7 +110,7 @@ def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) 
     for i in reversed(path):
         before, after, rho, sigma = tree.joint(i)
         T = compose(after, T)
-        found[i] = Ad_inverse(T, join(along_z(rho), along_z(sigma)))
+        found[i] = Ad_inverse(T, tree.axis(i))
         T = compose(before, compose(exp_z(rho, sigma, tree.at(i, q[..., i])), T))
     return {i: found[i] for i in path}
 
@@ -208,8 +207,8 @@ def momentum(model: Model, q: Any, qd: Any, *, about: str = "world") -> Array:
     steps = [tree.pose(i, q[..., i]) for i in range(model.n)]
     V: list[Any] = []
     for i, parent in enumerate(tree.parents):
-        _, after, rho, sigma = tree.joint(i)
-        own = Ad_inverse(after, join(along_z(rho), along_z(sigma))) * qd[..., i, None]
+        after = tree.joint(i)[1]
+        own = Ad_inverse(after, tree.axis(i)) * qd[..., i, None]
         V.append(own if parent < 0 else Ad_inverse(steps[i], V[parent]) + own)
     h = [_of_body(tree.mass[i], tree.com[i], tree.inertia[i], V[i]) for i in range(model.n)]
     whole: Any = zeros(6)

@@ -5,7 +5,7 @@ the dynamics depend on the configuration.
 """
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from dalembert.quantities.table import Q, Quantity, register
 from dalembert.spatial import Array
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program
+
+
+class _Symbols(NamedTuple):
+    """Christoffel symbols, force index first, and their derivatives, the last index being that of q."""
+
+    gamma: Array
+    slope: Array
 
 
 def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
@@ -104,17 +111,13 @@ def _christoffel_gradient(model: Model, method: str, optional: tuple[str, ...], 
     return differentiate(program(model, "christoffel", method), "q", mode="forward", keep=True)
 
 
-def _pair(first: Array, slope: Array) -> tuple[Array, Array]:
-    return first, slope
-
-
 register(
     "christoffel_gradient",
     Quantity(
         Q,
         {"Gamma": ("n", "n", "n"), "dGamma_dq": ("n", "n", "n", "n")},
         "differentiated",
-        result=_pair,
+        result=_Symbols,
         derived=_christoffel_gradient,
         methods=("differentiated", "lie_closed_form"),
     ),
