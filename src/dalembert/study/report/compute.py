@@ -1,0 +1,170 @@
+"""What a report shows, as arrays along a motion. Nothing here knows about pages."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.formulations import generalized_dalembert
+from dalembert.quantities.table import joint_parameters
+from dalembert.robot import Robot
+from dalembert.spatial import Array
+from dalembert.study.report.motion import Motion
+
+FREE = 2.0  # s of free fall
+FREE_STEP = 1e-3
+
+
+class Torques(NamedTuple):
+    """The joint forces of a motion and their parts, (T, n) each: total = the sum of the others."""
+
+    total: Array
+    inertial: Array
+    coriolis: Array
+    centrifugal: Array
+    gravity: Array
+    friction: Array
+
+    @property
+    def defect(self) -> float:
+        """How far the sum of the parts is from inverse dynamics, relative to its largest entry."""
+        return relative(sum(self[1:], np.zeros_like(self.total)), self.total)
+
+
+class Inertias(NamedTuple):
+    """The mass matrix along a motion and its parts, (T, n, n) each: total = translation + rotation + rotors."""
+
+    total: Array
+    translation: Array
+    rotation: Array
+    rotors: Array
+
+    @property
+    def defect(self) -> float:
+        """How far the sum of the parts is from the mass matrix, relative to its largest entry."""
+        return relative(sum(self[1:], np.zeros_like(self.total)), self.total)
+
+
+class Quasi(NamedTuple):
+    """Quasi-velocities nu and the diagonal D, (T, n) each, and the kinetic energy (T,) computed without them."""
+
+    nu: Array
+    D: Array
+    kinetic: Array
+
+    @property
+    def defect(self) -> float:
+        """How far nu . nu / 2 is from the kinetic energy, relative to the largest."""
+        return relative((self.nu**2).sum(axis=-1) / 2, self.kinetic)
+
+
+class Free(NamedTuple):
+    """Energies of a simulation without torques, (T,) each."""
+
+    time: Array
+    kinetic: Array
+    potential: Array
+    dissipated: Array
+    balance: Array
+    drift: float  # largest balance, relative to the largest kinetic energy
+    told: str
+
+
+def relative(found: Array, expected: Array) -> float:
+    """The largest difference over the largest expected entry; 0 where there is nothing."""
+    if not expected.size:
+        return 0.0
+    scale = float(np.abs(expected).max())
+    return float(np.abs(found - expected).max()) / (scale or 1.0)
+
+
+def torques(robot: Robot, motion: Motion) -> Torques:
+    """Inertial, Coriolis (products of different velocities), centrifugal (squares), gravity and friction parts of tau.
+
+    A joint that moves alone feels and causes no Coriolis force, so the centrifugal part is the sum over j of C(q, e_j qd_j) e_j
+    qd_j: no Christoffel symbols are needed, whose number grows with n^3.
+
+    >>> import dalembert as da
+    >>> from dalembert.study.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> torques(arm, follow(arm)).defect < 1e-12
+    True
+    """
+    q, qd, qdd = motion.q, motion.qd, motion.qdd
+    if not robot.n:
+        return Torques(*([np.zeros_like(q)] * 6))
+    alone = qd[:, :, None] * np.eye(robot.n)
+    centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], alone.shape), alone).sum(axis=1)
+    return Torques(
+        robot.inverse_dynamics(q, qd, qdd),
+        np.matvec(robot.mass_matrix(q), qdd),
+        robot.coriolis_force(q, qd) - centrifugal,
+        centrifugal,
+        robot.gravity_force(q),
+        robot.friction_force(qd),
+    )
+
+
+def inertias(robot: Robot, motion: Motion) -> Inertias:
+    """M = D_tran + D_rot of Fu, Gonzalez and Lee's (3.4-25), and the rotors on its diagonal.
+
+    >>> import dalembert as da
+    >>> from dalembert.study.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> inertias(arm, follow(arm)).defect < 1e-12
+    True
+    """
+    shape = (len(motion.time), robot.n, robot.n)
+    if not robot.n:
+        return Inertias(*([np.zeros(shape)] * 4))
+    tree, g = robot.tree, generalized_dalembert.geometry(robot.tree, motion.q)
+    none = np.zeros(len(motion.time))
+    tran, rot = generalized_dalembert.inertia_coefficients(tree, none, *generalized_dalembert.partials(tree, g))
+    rotors = np.broadcast_to(np.diag(joint_parameters(robot)[0]), shape)
+    return Inertias(robot.mass_matrix(motion.q), tran, rot, rotors)
+
+
+def quasi(robot: Robot, motion: Motion) -> Quasi | str:
+    """nu = m^T qd and D of M = U D U^T = m m^T, or why there is none (a joint that feels no inertia).
+
+    >>> import dalembert as da
+    >>> from dalembert.study.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> found = quasi(arm, follow(arm))
+    >>> isinstance(found, Quasi) and found.defect < 1e-12
+    True
+    """
+    q, qd = motion.q, motion.qd
+    if not robot.n:
+        return Quasi(q, q, np.zeros(len(q)))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # singular states are told in the page
+            found = Quasi(robot.quasi_velocity(q, qd), robot.diagonalize(q).D, robot.kinetic_energy(q, qd))
+    except Error as singular:
+        return str(singular)
+    if not all(np.isfinite(x).all() for x in found):
+        return "the mass matrix is singular, or not positive, at some of the positions"
+    return found
+
+
+def free(robot: Robot, motion: Motion) -> Free | str:
+    """Energies while the arm falls from where the motion starts, without torques; or why that cannot be computed."""
+    if not robot.n:
+        return "the robot has no joints"
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            from dalembert.study.report._standin import simulate
+            t: Any = simulate(robot, motion.q[0], duration=FREE, step=FREE_STEP, every=10, progress=False)
+            found = [np.asarray(x, dtype=float) for x in (t.kinetic_energy, t.potential_energy, t.dissipated, t.energy, t.work)]
+    except Error as singular:
+        return str(singular)
+    kinetic, potential, dissipated, energy, work = found
+    balance = energy - energy[0] - work + dissipated
+    if not all(np.isfinite(x).all() for x in found):
+        return "the simulation left the finite numbers; an impossible inertia does this (see the doubtful data)"
+    scale = float(np.abs(kinetic).max()) or 1.0
+    told = f"fourth-order Runge-Kutta, {FREE:g} s in steps of {1e3 * FREE_STEP:g} ms"
+    return Free(np.asarray(t.time), kinetic, potential, dissipated, balance, float(np.abs(balance).max()) / scale, told)

@@ -1,0 +1,174 @@
+"""What the 3D view draws: the kinematic chain, and shapes fixed in links, made from their geometry alone.
+
+The page's script computes poses from q itself: before . motion along z . after, as the conventions say. Lengths are in metres.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+from dalembert.spatial import Array
+from dalembert.study.report.motion import Motion
+
+TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
+MOST_TRAILS = 6
+
+
+class Size(NamedTuple):
+    """Middle and radius of all that is seen during a motion, and how thick a link near the base is."""
+
+    middle: Array
+    radius: float
+    thick: float
+
+
+def scene(robot: Model, motion: Motion) -> dict[str, Any]:
+    """Everything that the page's script needs, as plain lists and numbers.
+
+    >>> import dalembert as da
+    >>> from dalembert.study.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]][:4]
+    ['base', 'joint', 'tube', 'joint']
+    """
+    size = extent(robot, motion)
+    up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
+    chain = [
+        {
+            "name": link.joint.name,
+            "parent": parent,
+            "before": _pose(link.before),
+            "after": _pose(link.after),
+            "screw": list(link.joint.screw),
+        }
+        for link, parent in zip(robot.links, robot.parents, strict=True)
+    ]
+    return {
+        "base": _pose(robot.base),
+        "chain": chain,
+        "shapes": shapes(robot, motion, size),
+        "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
+        "up": _rounded(up),
+        "eye": _rounded(view(robot, motion, up)),
+        "middle": _rounded(size.middle),
+        "floor": _rounded(size.middle + up * (lowest(robot, motion, up) - float(size.middle @ up) - 1.2 * size.thick)),
+        "radius": round(size.radius, 4),
+        "thick": round(size.thick, 5),
+    }
+
+
+def points(robot: Model, q: Array) -> Array:
+    """Places in the world that the arm occupies: joints, link origins, tips and the base, (T, k, 3)."""
+    places = [np.broadcast_to(robot.base.translation, (len(q), 3))]
+    if robot.n:
+        poses: Array = robot.poses(q)  # type: ignore[attr-defined]
+        for i, link in enumerate(robot.links):
+            places += [poses[:, i, :3, 3], _carried(poses[:, i], link.after.inverse.translation)]
+        places += [_carried(poses[:, i], tip.translation) for i, tip in tips(robot) if i >= 0]
+    return np.stack(places, axis=1)
+
+
+def extent(robot: Model, motion: Motion) -> Size:
+    """How large the arm is while it moves; absurd figures in a file are cut off."""
+    cloud = np.nan_to_num(points(robot, motion.q), posinf=1e6, neginf=-1e6).reshape(-1, 3)
+    low, high = cloud.min(axis=0), cloud.max(axis=0)
+    radius = float(np.linalg.norm(high - low)) / 2
+    radius = radius if radius > 1e-6 else 0.5
+    return Size((low + high) / 2, radius, 0.045 * radius)
+
+
+def lowest(robot: Model, motion: Motion, up: Array) -> float:
+    """How far up the lowest place of the arm is."""
+    return float((np.nan_to_num(points(robot, motion.q), posinf=1e6, neginf=-1e6) @ up).min())
+
+
+def view(robot: Model, motion: Motion, up: Array) -> Array:
+    """The direction from which to look: across the plane in which the arm is widest, a little from the side and from above."""
+    cloud = np.nan_to_num(points(robot, motion.q)).reshape(-1, 3)
+    flat = cloud - cloud.mean(axis=0)
+    flat = flat - np.outer(flat @ up, up)
+    _, axes = np.linalg.eigh(flat.T @ flat + 1e9 * max(1.0, float((flat**2).sum())) * np.outer(up, up))
+    thin, wide = axes[:, 0], axes[:, 1]
+    thin = thin if thin.sum() >= 0 else -thin  # always the same side
+    wide = np.cross(up, thin)
+    eye = np.cos(0.5) * thin + np.sin(0.5) * wide + 0.42 * up
+    return eye / np.linalg.norm(eye)
+
+
+def tips(robot: Model) -> list[tuple[int, Pose]]:
+    """The ends of the arm: of every link that carries none, the frame of a tool, or else the link's own."""
+    found: list[tuple[int, Pose]] = []
+    for i in sorted(set(range(-1, robot.n)) - set(robot.parents) - ({-1} if robot.n else set())):
+        name = robot.base_name if i < 0 else robot.link_names[i]
+        frames = [f for f in robot.frames if f.link == name]
+        frames.sort(key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
+        found.append((i, frames[0].pose if frames else Pose.identity()))
+    return found
+
+
+def shapes(robot: Model, motion: Motion, size: Size) -> list[dict[str, Any]]:
+    """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame."""
+    depth = _depths(robot)
+    deepest = max(depth, default=1) or 1
+    ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
+    for link, parent in zip(robot.links, robot.parents, strict=True):
+        ends[parent].append(link.before.translation)
+    for i, tip in tips(robot):
+        ends[i].append(tip.translation)
+    found: list[dict[str, Any]] = [{"kind": "base", "link": -1, "radius": round(2.2 * size.thick, 5)}]
+    found += [_tube(-1, [np.zeros(3), end], size.thick) for end in ends[-1] if np.linalg.norm(end) > 0.3 * size.thick]
+    heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
+    for i, link in enumerate(robot.links):
+        thick = size.thick * (1.05 - 0.5 * depth[i] / deepest)
+        axis = link.after.inverse
+        sliding = link.joint.kind == "prismatic"
+        found.append({"kind": "slide" if sliding else "joint", "link": i, "at": _pose(axis), "radius": round(1.35 * thick, 5)})
+        if sliding:  # the rod on which it slides, as long as the motion needs
+            span = [-max(float(motion.q[:, i].max()), 0.0), -min(float(motion.q[:, i].min()), 0.0)]
+            rod = [axis.translation + axis.rotation[:, 2] * x for x in span]
+            found.append(_tube(i, rod, 0.55 * thick))
+        for end in ends[i]:
+            found.append(_tube(i, elbow(axis, end, thick), thick))
+        body = link.inertia
+        if body.mass > 0 and heaviest > 0:
+            ball = size.thick * (0.35 + 0.85 * (body.mass / heaviest) ** (1 / 3))
+            found.append({"kind": "com", "link": i, "points": [_rounded(body.com)], "radius": round(ball, 5)})
+    return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
+
+
+def elbow(axis: Pose, end: Array, thick: float) -> list[Array]:
+    """From a joint to a place on its link: first along the joint's axis, then straight; short pieces are left out."""
+    start, z = axis.translation, axis.rotation[:, 2]
+    along = start + z * float(z @ (end - start))
+    corners = [start]
+    for corner in (along, end):
+        if np.linalg.norm(corner - corners[-1]) > 0.05 * thick:
+            corners.append(corner)
+    return corners
+
+
+def _depths(robot: Model) -> list[int]:
+    depth: list[int] = []
+    for parent in robot.parents:
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+    return depth
+
+
+def _tube(link: int, corners: list[Array], radius: float) -> dict[str, Any]:
+    return {"kind": "tube", "link": link, "points": [_rounded(c) for c in corners], "radius": round(radius, 5)}
+
+
+def _carried(poses: Array, point: Array) -> Array:
+    return poses[:, :3, 3] + np.matvec(poses[:, :3, :3], point)
+
+
+def _pose(pose: Pose) -> list[float]:
+    """The upper three rows of the homogeneous matrix."""
+    return _rounded(pose.matrix[:3].reshape(-1), 6)
+
+
+def _rounded(values: Array, digits: int = 5) -> list[float]:
+    return [round(float(x), digits) + 0.0 for x in values]
