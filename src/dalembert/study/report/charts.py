@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.spatial import Array
 
 WIDTH, HEIGHT = 400, 216
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 34  # of the plot, in units of the view box
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 8, 32  # of the plot, in units of the view box
 
 
 class Series(NamedTuple):
@@ -62,13 +62,29 @@ def span(panel: Panel, least: float = 0.0) -> tuple[float, float]:
 def shown(x: float) -> str:
     """A tick's label: short, with a true minus.
 
-    >>> shown(-1200.0), shown(0.00025), shown(1500000.0)
-    ('−1200', '2.5e−4', '1.5e6')
+    >>> shown(-1200.0), shown(0.25)
+    ('−1200', '0.25')
     """
-    if x and not 1e-3 <= abs(x) < 1e5:
-        mantissa, exponent = f"{x:.3e}".split("e")
-        return f"{float(mantissa):g}e{int(exponent)}".replace("-", "−")
     return f"{x:.6g}".replace("-", "−")
+
+
+def power_of(low: float, high: float) -> int:
+    """The power of ten to take out of the labels of an axis, so that they stay short; 0 for everyday sizes.
+
+    >>> power_of(0.0, 0.0004), power_of(-3.0, 250.0), power_of(0.0, 2e6)
+    (-4, 0, 6)
+    """
+    power = math.floor(math.log10(max(abs(low), abs(high)) / 1.06))
+    return 0 if -2 <= power < 4 else power
+
+
+def raised(power: int) -> str:
+    """Ten to a power, in letters that need no markup.
+
+    >>> raised(-4)
+    '×10⁻⁴'
+    """
+    return "×10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] if d != "-" else "⁻" for d in str(power))
 
 
 def line_path(x: Array, y: Array) -> str:
@@ -102,18 +118,20 @@ def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
     def across(value: float) -> float:
         return bottom - (value - low) / (high - low) * (bottom - TOP)
 
+    power = power_of(low, high)
     axes: list[str] = []
     for value in ticks(low, high):
         y = across(value)
         style = "zero" if value == 0 else "grid"
         axes.append(f'<line class="{style}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        axes.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{shown(value)}</text>')
+        axes.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{shown(value / 10.0**power)}</text>')
     for value in ticks(start, end, 6):
         at = LEFT + (value - start) / (end - start) * (right - LEFT)
         axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
         axes.append(f'<text x="{at:.1f}" y="{bottom + 15}" text-anchor="middle">{shown(value)}</text>')
-    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 4}" text-anchor="end">time, s</text>')
-    axes.append(f'<text class="unit" x="{LEFT - 44}" y="{HEIGHT - 4}">{escape(panel.unit)}</text>')
+    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 3}" text-anchor="end">time, s</text>')
+    if power:
+        axes.append(f'<text class="unit" x="{LEFT - 6}" y="{HEIGHT - 3}" text-anchor="end">{raised(power)}</text>')
     lines = [f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>' for s in panel.series]
     places = f'data-box="{LEFT} {right} {TOP} {bottom}" data-span="{start:.6g} {end:.6g} {low:.6g} {high:.6g}"'
     return (

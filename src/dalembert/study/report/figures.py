@@ -37,17 +37,22 @@ class Section(NamedTuple):
     body: str
     figures: tuple[Figure, ...] = ()
 
+    @property
+    def label(self) -> str:
+        """One or two words for the list of sections."""
+        return self.key.capitalize().replace("Mass-", "Mass ")
+
 
 def figure_html(figure: Figure) -> str:
     """The charts, a legend, a caption, and a place for the table of numbers, which the page's script fills when it is opened."""
     least = ROUNDING * max((p.size for p in figure.panels), default=0.0)
-    panels = [panel_html(p, figure.time, least) for p in figure.panels]
-    entries = dict.fromkeys((s.name, s.style) for p in figure.panels for s in p.series if s.style)
-    keys = legend(list(entries))
+    keys = [legend([(s.name, s.style) for s in p.series if s.style]) for p in figure.panels]
+    shared = len(set(keys)) == 1
+    panels = [panel_html(p, figure.time, least, "" if shared else key) for p, key in zip(figure.panels, keys, strict=True)]
     open_ones, folded = panels[:SHOWN], panels[SHOWN:]
     rest = f'<details class="more"><summary>{len(folded)} {escape(figure.more)}</summary>{_grid(folded)}</details>' if folded else ""
     return (
-        f'<figure class="plots" data-figure="{escape(figure.key)}" data-clock="{figure.clock}">{keys}{_grid(open_ones)}{rest}'
+        f'<figure class="plots" data-figure="{escape(figure.key)}" data-clock="{figure.clock}">{keys[0] if shared else ""}{_grid(open_ones)}{rest}'
         f"<figcaption>{figure.caption}</figcaption>"
         '<details class="numbers"><summary>Numbers behind the charts</summary>'
         '<button type="button" class="csv">Download as CSV</button>'
@@ -56,14 +61,13 @@ def figure_html(figure: Figure) -> str:
 
 
 def _grid(panels: Sequence[str]) -> str:
-    few = " few" if len(panels) < 3 else ""
-    return f'<div class="panels{few}">{"".join(panels)}</div>'
+    return f'<div class="panels">{"".join(panels)}</div>'
 
 
-def panel_html(panel: Panel, time: Array, least: float = 0.0) -> str:
-    """One chart under its title."""
+def panel_html(panel: Panel, time: Array, least: float = 0.0, keys: str = "") -> str:
+    """One chart under its title, with a legend of its own where the panels of a figure show different things."""
     title = escape(panel.title)
-    return f'<div class="panel"><h4 title="{title}">{title} <span>{escape(panel.unit)}</span></h4>{line_chart(_drawn(panel), time, least)}</div>'
+    return f'<div class="panel"><h4 title="{title}">{title} <span>{escape(panel.unit)}</span></h4>{keys}{line_chart(_drawn(panel), time, least)}</div>'
 
 
 def _drawn(panel: Panel) -> Panel:
@@ -109,10 +113,10 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequ
 
     top = "".join(cell("th", k, x) for k, x in enumerate(head))
     body = "".join(f"<tr>{''.join(cell('td', k, x) for k, x in enumerate(row))}</tr>" for row in rows)
-    told = f"<caption>{caption}</caption>" if caption else ""
+    told = f'<p class="cap">{caption}</p>' if caption else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
-        f'<table class="{style}">{told}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'{told}<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
+        f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

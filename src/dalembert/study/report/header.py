@@ -52,13 +52,12 @@ def _view(robot: Robot) -> str:
         f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, moving '
         'along the trajectory; drag or use the arrow keys to look from elsewhere, + and − to zoom"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        '<p class="hint">drag to turn · wheel to zoom · right drag to shift</p></div>'
+        '<p class="hint">drag to turn · click, then wheel to zoom · right drag to shift</p></div>'
     )
 
 
 def _facts(robot: Robot, motion: Motion) -> str:
     facts: list[tuple[str, str, str]] = [
-        ("joints", str(robot.n), structure(robot)),
         ("moving mass", f"{number(sum(x.inertia.mass for x in robot.links))} kg", f"{len(robot.links)} links"),
     ]
     if robot.n:
@@ -69,7 +68,7 @@ def _facts(robot: Robot, motion: Motion) -> str:
         M = robot.mass_matrix(motion.q)
         facts.append(("inertia at the base", _first_inertia(robot, M), f"smallest and largest of {robot.joint_names[0]}"))
         count = robot.operation_count("inverse_dynamics")
-        facts.append(("inverse dynamics", f"{count.mul} × {count.add} +", "multiplications and additions, customized"))
+        facts.append(("inverse dynamics", f"{count.mul} mul, {count.add} add", "operations, customized to this robot"))
     doubts = len(robot.check())
     facts.append(("doubtful data", str(doubts) if doubts else "none", "see Parameters" if doubts else "nothing found"))
     facts.append(("gravity", f"{number(float(np.linalg.norm(robot.gravity)))} m/s²", f"along ({_direction(robot.gravity)})"))

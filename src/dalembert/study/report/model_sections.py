@@ -1,10 +1,10 @@
 """What does not depend on the motion: the links' data, doubts about them, closed forms, conventions."""
 
+import re
 from html import escape
 
 import numpy as np
 
-from dalembert.closed_form.document import broken
 from dalembert.closed_form.equations import Equations, equations
 from dalembert.closed_form.write import entry_name
 from dalembert.errors import optional
@@ -14,6 +14,7 @@ from dalembert.study.report.figures import Section, number, table_html, vector
 
 SMALL = 4  # joints: more are not even tried
 SYMBOLIC, NUMERIC = 170, 120  # terms of M, C and g that a page may show with symbols, and with numbers only
+WIDTH = 105  # letters of a line of mathematics
 
 
 def parameters(robot: Robot) -> Section:
@@ -107,9 +108,35 @@ def _shorthand(robot: Robot) -> str:
 
 
 def _row(name: str, latex: str) -> str:
-    lines = broken(latex, 110).split(" \\\\\n&\\quad ")
+    lines = broken(latex)
     first = f"<tr><td>{_math(name)}</td><td>{_math('=')}</td><td>{_math(lines[0])}</td></tr>"
     return first + "".join(f'<tr class="on"><td></td><td></td><td>{_math(line)}</td></tr>' for line in lines[1:])
+
+
+def broken(latex: str, width: int = WIDTH) -> list[str]:
+    r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
+
+    >>> broken(r"a + \bigl(b - c\bigr) + d", 12)
+    ['a + \\bigl(b - c\\bigr)', '+ d']
+    """
+    pieces, depth, start = list[str](), 0, 0
+    for found in re.finditer(r"[{}()]| (?=[+-] )", latex):
+        sign = found.group()
+        depth += (sign in "{(") - (sign in "})")
+        if sign == " " and depth == 0:
+            pieces.append(latex[start : found.start()])
+            start = found.start()
+    lines = [""]
+    for piece in [*pieces, latex[start:]]:
+        if lines[-1] and _seen(lines[-1]) + _seen(piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.strip() for line in lines]
+
+
+def _seen(latex: str) -> int:
+    """About how many letters are seen."""
+    return len(re.sub(r"\\[a-z]+|[{}_^ ]", "", latex))
 
 
 def _math(latex: str) -> str:

@@ -29,26 +29,34 @@ class Motion(NamedTuple):
 
 
 def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
-    """Two configurations within the limits, (n,) each: about half of the range of each joint apart, at most a quarter turn.
+    """Two configurations within the limits, (n,) each: a third to two thirds of each joint's range apart, at most of a half turn.
 
-    Neighbours move in opposite directions, so that the arm folds; velocity limits shorten the move.
+    Neighbours move in opposite directions, so that the arm folds, and by different amounts, so that lines in charts can be told
+    apart; velocity limits shorten the move.
 
     >>> import dalembert as da
-    >>> [x.round(4).tolist() for x in ends(da.robot("two_link"))]
-    [[-0.7854, 0.7854], [0.7854, -0.7854]]
+    >>> [x.round(3).tolist() for x in ends(da.robot("two_link"))]
+    [[-0.735, 0.404], [0.98, -0.907]]
     """
-    joints = [link.joint for link in robot.links]
-    reach = np.array([0.6 if j.kind == "prismatic" else np.pi for j in joints])
-    fastest = np.array([j.velocity_limit if j.velocity_limit > 0 else np.inf for j in joints])  # files write 0 for unknown
+    low, high = _ranges(robot)
+    fastest = np.array([x.joint.velocity_limit or np.inf for x in robot.links])  # files write 0 for unknown
+    share = np.modf((np.arange(robot.n) + 1) * 0.6180339887)[0]  # of the golden ratio: spread evenly, never twice the same
+    middle = (0.5 + 0.3 * (share - 0.5)) * high + (0.5 - 0.3 * (share - 0.5)) * low
+    move = np.minimum((0.36 + 0.3 * share) * (high - low), fastest * duration / PEAK)
+    move = move * np.where(np.arange(robot.n) % 2, -1, 1)
+    return np.clip(middle - move / 2, low, high), np.clip(middle + move / 2, low, high)
+
+
+def _ranges(robot: Model) -> tuple[Array, Array]:
+    """The part of each joint's range that the move may use: about its middle, at most a half turn or 0.6 m."""
+    reach = np.array([0.6 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
     low, high = robot.lower, robot.upper
     low, high = (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - reach, -reach / 2)),
         np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + reach, reach / 2)),
     )
-    middle = np.clip(low / 2 + high / 2, -1e6, 1e6)
-    half = np.minimum(np.minimum(high / 2 - low / 2, reach / 2) / 2, fastest * duration / PEAK / 2)
-    half = half * np.where(np.arange(robot.n) % 2, -1, 1)
-    return np.clip(middle - half, low, high), np.clip(middle + half, low, high)
+    middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
+    return middle - half, middle + half
 
 
 def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> Motion:

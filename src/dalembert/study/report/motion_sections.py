@@ -30,27 +30,37 @@ def _section(key: str, title: str, before: str, figures: tuple[Figure, ...], aft
 
 
 def motion(robot: Robot, m: Motion) -> Section:
-    """Positions and velocities; with many joints, those that move most are drawn."""
+    """Positions, velocities and accelerations; with many joints, those that move most are drawn."""
     if not robot.n:
         return Section("motion", "The motion", NO_JOINTS)
     panels: list[Panel] = []
+    hidden = 0
     for sliding, unit in ((False, "rad"), (True, "m")):
         chosen = [i for i, s in enumerate(_sliding(robot)) if s == sliding]
         if chosen:
-            panels.append(_lines(robot, "Position", unit, m.q, chosen))
-            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen))
-    hidden = robot.n - sum(bool(s.style) for p in panels[::2] for s in p.series)
-    few = f" Of {robot.n} joints the {LINES} of each kind that move most are drawn; the numbers have all." if hidden else ""
-    caption = f"Joint positions and velocities along {escape(m.told)}.{few} Move over a chart to move the arm."
+            drawn = leaders(m.q, chosen)
+            hidden += len(chosen) - len(drawn)
+            panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn))
+            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn))
+            panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
+    few = f" Of {robot.n} joints, the {LINES} of each kind that change most are drawn; the numbers have all." if hidden else ""
+    caption = f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Move over a chart to move the arm."
     return _section("motion", "The motion", "", (Figure("motion", "motion", m.time, tuple(panels), caption),))
 
 
-def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int]) -> Panel:
-    """One line for each joint; those beyond the colours, the smallest, are kept but not drawn."""
-    by_size = sorted(chosen, key=lambda i: -float(np.nanmax(np.abs(values[:, i]))) if np.isfinite(values[:, i]).any() else 0.0)
-    drawn = sorted(by_size[:LINES])
-    style = {i: f"s{drawn.index(i)}" for i in drawn}
+def leaders(values: Array, chosen: list[int]) -> list[int]:
+    """The joints whose values (T, n) change most, as many as there are colours, in order."""
+    return sorted(sorted(chosen, key=lambda i: -float(np.ptp(values[:, i])))[:LINES])
+
+
+def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int], drawn: list[int]) -> Panel:
+    """One line for each joint; those that are not drawn are kept for the table."""
+    style = {i: f"s{i if robot.n <= LINES else drawn.index(i)}" for i in drawn}
     return Panel(title, unit, tuple(Series(robot.joint_names[i], values[:, i], style.get(i, "")) for i in chosen))
+
+
+def _few(robot: Robot) -> str:
+    return f" The {LINES} joints that change most are drawn; the numbers have all." if robot.n > LINES else ""
 
 
 def torques(robot: Robot, m: Motion) -> Section:
@@ -95,7 +105,7 @@ def inertias(robot: Robot, m: Motion) -> Section:
     """Entries of the mass matrix with their translational and rotational parts."""
     title = "Mass matrix"
     if not robot.n:
-        return Section("inertias", title, NO_JOINTS)
+        return Section("mass-matrix", title, NO_JOINTS)
     found = compute.inertias(robot, m)
     chosen = entries(found.total)
     panels = []
@@ -119,7 +129,7 @@ def inertias(robot: Robot, m: Motion) -> Section:
     )
     words = "The sum of the parts equals the mass matrix by composite bodies"
     figure = Figure("mass-matrix", "motion", m.time, tuple(panels), caption, "more entries")
-    return _section("inertias", title, "", (figure,), check_html(words, found.defect))
+    return _section("mass-matrix", title, "", (figure,), check_html(words, found.defect))
 
 
 def entries(M: Array) -> list[tuple[int, int]]:
@@ -143,16 +153,17 @@ def _comma(robot: Robot) -> str:
 
 def quasi(robot: Robot, m: Motion) -> Section:
     """Quasi-velocities, and D(k) beside the diagonal of M."""
-    key, title = "quasi", "Quasi-velocities and D(k)"
+    key, title = "quasi-velocities", "Quasi-velocities and D(k)"
     if not robot.n:
         return Section(key, title, NO_JOINTS)
     found = compute.quasi(robot, m)
     if isinstance(found, str):
         return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(found)}.</p>')
     locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
-    everyone = list(range(robot.n))
-    nu = _lines(robot, "Quasi-velocities ν", "kg½ m/s", found.nu, everyone)
-    share = _lines(robot, "Kinetic energy ν²/2 by joint", "J", found.nu**2 / 2, everyone)
+    everyone, drawn = list(range(robot.n)), leaders(found.nu, list(range(robot.n)))
+    nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", found.nu, everyone, drawn)
+    share = _lines(robot, "Kinetic energy by joint, ν²/2", "J", found.nu**2 / 2, everyone, drawn)
+    push = _lines(robot, "Quasi-forces ε = m⁻¹τ", "√kg m/s²", found.epsilon, everyone, drawn)
     panels = [
         Panel(
             f"{robot.joint_names[k]}: D({k + 1})",
@@ -162,12 +173,20 @@ def quasi(robot: Robot, m: Motion) -> Section:
         for k, sliding in enumerate(_sliding(robot))
     ]
     order = _ordered([p.size for p in panels])
-    first = Figure("quasi-velocities", "motion", m.time, (nu, share), "ν = mᵀ q̇ with M = m mᵀ: each ν is the square root of twice a kinetic energy of its own.")
+    first = Figure("quasi-velocities", "motion", m.time, (nu, push, share), 
+        "Quasi-velocities ν = mᵀq̇, the quasi-forces that belong to them (ν·ε = q̇·τ, the power), and each joint’s part of the kinetic "
+        f"energy.{_few(robot)}",
+    )
     words = "D(k) is the inertia that a joint feels when all joints behind it are free to give way; M<sub>kk</sub> when they are locked."
     second = Figure("D", "motion", m.time, tuple(panels[i] for i in order), words, "more joints")
-    before = "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ every joint has an equation of its own inertia.</p>"
+    before = "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia becomes diagonal, and each joint’s equation has one of its own.</p>"
     after = check_html("ν·ν/2 equals the kinetic energy", found.defect)
     return _section(key, title, before, (first, second), after)
+
+
+def _rate_unit(robot: Robot) -> str:
+    kinds = set(_sliding(robot))
+    return " or ".join(unit for sliding, unit in ((False, "rad/s"), (True, "m/s")) if sliding in kinds)
 
 
 def energy(robot: Robot, m: Motion) -> Section:
@@ -176,7 +195,7 @@ def energy(robot: Robot, m: Motion) -> Section:
     found = compute.free(robot, m)
     if isinstance(found, str):
         return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> No simulation: {escape(found)}.</p>')
-    total = found.kinetic + found.potential
+    total, everyone = found.kinetic + found.potential, list(range(robot.n))
     lost = (Series("lost to friction", found.dissipated, "s4"),) if found.dissipated.any() else ()
     lines = (
         Series("kinetic", found.kinetic, "s0"),
@@ -187,6 +206,7 @@ def energy(robot: Robot, m: Motion) -> Section:
     panels = (
         Panel("Energy, from the start", "J", lines),
         Panel("Drift of the total", "J", (Series("drift", found.balance, "s1"),)),
+        _lines(robot, "Joint velocities of the fall", _rate_unit(robot), found.qd, everyone, leaders(found.qd, everyone)),
     )
     caption = (
         f"The arm is let go where the motion starts and falls without torques ({escape(found.told)}). "

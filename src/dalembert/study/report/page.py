@@ -64,7 +64,7 @@ def page(title: str, header: str, sections: Sequence[Section], data: dict[str, A
     figures = [f for s in sections for f in s.figures]
     data = {**data, "figures": {f.key: figure_data(f) for f in figures}}
     style, scripts = own_file("report.css"), [three(), own_file("scene.js"), own_file("report.js")]
-    links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
+    links = "".join(f'<a href="#{s.key}">{s.label}</a>' for s in sections)
     body = "".join(f'<section id="{s.key}"><h2>{escape(s.title)}</h2>{s.body}</section>' for s in sections)
     return "\n".join(
         [

@@ -104,7 +104,8 @@ function orbit(canvas, camera, spec, redraw) {
   };
   const reset = () => {
     target.set(...spec.middle);
-    [turn, rise, distance] = [0, Math.asin(home.dot(up)), spec.radius * 1.12 / Math.sin((camera.fov * Math.PI) / 360) / Math.min(1, camera.aspect)];
+    const [wide, high, deep] = spec.half, slope = 0.88 * Math.tan((camera.fov * Math.PI) / 360);
+    [turn, rise, distance] = [0, Math.asin(home.dot(up)), Math.max(high / slope, wide / slope / camera.aspect) + 0.6 * deep];
     place();
   };
   const pan = (dx, dy) => {
@@ -160,13 +161,14 @@ function trails(spec, samples, material) {
     });
     const apart = points.filter((p, k) => k === 0 || p.distanceTo(points[k - 1]) > 1e-4 * spec.radius);
     if (apart.length < 3) continue;
-    group.add(new THREE.Mesh(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(apart), 160, 0.13 * spec.thick, 8), material));
+    group.add(new THREE.Mesh(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(apart), 160, 0.1 * spec.thick, 8), material));
   }
   return group;
 }
 
 function floor(spec, materials) {
-  const group = new THREE.Group(), wide = 3 * spec.radius, step = 10 ** Math.floor(Math.log10(wide / 2));
+  const group = new THREE.Group(), wide = 3 * spec.radius, decade = 10 ** Math.floor(Math.log10(wide / 5));
+  const step = decade * [5, 2, 1].find((k) => k * decade <= wide / 5);
   const cells = Math.min(60, 2 * Math.ceil(wide / step));
   const grid = new THREE.GridHelper(cells * step, cells);
   grid.material = materials.grid;
@@ -175,8 +177,13 @@ function floor(spec, materials) {
   ground.position.y = -0.002 * spec.radius;
   ground.receiveShadow = true;
   group.add(grid, ground);
+  const base = new THREE.Vector3().setFromMatrixPosition(matrixOf(spec.base)), height = base.distanceTo(new THREE.Vector3(...spec.floor));
+  const at = (h) => new THREE.Vector3(0, h, 0), t = spec.thick;
+  const stand = [rod(at(0), at(0.4 * t), 2.6 * t, materials.trim), rod(at(0.4 * t), at(height), 1.05 * t, materials.tube)];
+  stand.forEach((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
+  group.add(...stand);
   group.quaternion.setFromUnitVectors(Y, new THREE.Vector3(...spec.up));
-  group.position.copy(new THREE.Vector3(...spec.floor));
+  group.position.set(...spec.floor);
   return group;
 }
 
@@ -204,7 +211,7 @@ function createScene(canvas, spec, samples) {
   const solid = (extra) => new THREE.MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...extra });
   const materials = {
     tube: solid(), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
-    grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.2 }),
+    grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.22 }),
   };
   const links = [new THREE.Group(), ...spec.chain.map(() => new THREE.Group())];  // the base first
   const layers = { com: [], trail: [trails(spec, samples, materials.trail)], frame: [] };
@@ -216,7 +223,7 @@ function createScene(canvas, spec, samples) {
     else meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
   }
   for (const tip of spec.tips) {
-    const axes = triad(3.6 * spec.thick);
+    const axes = triad(3.2 * spec.thick);
     axes.applyMatrix4(matrixOf(tip.at));
     links[tip.link + 1].add(axes);
     layers.frame.push(axes);

@@ -17,10 +17,16 @@ TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
 MOST_TRAILS = 6
 
 
-class Size(NamedTuple):
-    """Middle and radius of all that is seen during a motion, and how thick a link near the base is."""
+class Stage(NamedTuple):
+    """How to look at the whole motion: up, the direction of the eye, the middle of what is seen, half its width, height and depth
+    as the eye sees them, the point of the floor below the base, and how thick a link near the base is.
+    """
 
+    up: Array
+    eye: Array
     middle: Array
+    half: Array
+    floor: Array
     radius: float
     thick: float
 
@@ -31,11 +37,10 @@ def scene(robot: Model, motion: Motion) -> dict[str, Any]:
     >>> import dalembert as da
     >>> from dalembert.study.report.motion import follow
     >>> arm = da.robot("two_link")
-    >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]][:4]
-    ['base', 'joint', 'tube', 'joint']
+    >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
+    ['joint', 'tube', 'com', 'joint', 'tube', 'com']
     """
-    size = extent(robot, motion)
-    up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
+    at = stage(robot, motion)
     chain = [
         {
             "name": link.joint.name,
@@ -49,14 +54,11 @@ def scene(robot: Model, motion: Motion) -> dict[str, Any]:
     return {
         "base": _pose(robot.base),
         "chain": chain,
-        "shapes": shapes(robot, motion, size),
+        "shapes": shapes(robot, motion, at.thick),
         "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
-        "up": _rounded(up),
-        "eye": _rounded(view(robot, motion, up)),
-        "middle": _rounded(size.middle),
-        "floor": _rounded(size.middle + up * (lowest(robot, motion, up) - float(size.middle @ up) - 1.2 * size.thick)),
-        "radius": round(size.radius, 4),
-        "thick": round(size.thick, 5),
+        **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
+        "radius": round(at.radius, 4),
+        "thick": round(at.thick, 5),
     }
 
 
@@ -71,31 +73,32 @@ def points(robot: Model, q: Array) -> Array:
     return np.stack(places, axis=1)
 
 
-def extent(robot: Model, motion: Motion) -> Size:
-    """How large the arm is while it moves; absurd figures in a file are cut off."""
+def stage(robot: Model, motion: Motion) -> Stage:
+    """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
+    up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
     cloud = np.nan_to_num(points(robot, motion.q), posinf=1e6, neginf=-1e6).reshape(-1, 3)
-    low, high = cloud.min(axis=0), cloud.max(axis=0)
-    radius = float(np.linalg.norm(high - low)) / 2
-    radius = radius if radius > 1e-6 else 0.5
-    return Size((low + high) / 2, radius, 0.045 * radius)
+    radius = max(float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max()), 1e-3)
+    thick = 0.05 * radius
+    thin = _thin(cloud, up)
+    eye = np.cos(0.55) * thin + np.sin(0.55) * np.cross(up, thin) + 0.4 * up
+    eye = eye / np.linalg.norm(eye)
+    base = robot.base.translation
+    floor = base + up * (float((cloud @ up).min()) - float(base @ up) - 1.6 * thick)
+    side = np.cross(up, eye) / np.linalg.norm(np.cross(up, eye))
+    axes = np.stack([side, np.cross(eye, side), eye])
+    seen = np.concatenate([cloud, [floor]]) @ axes.T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    return Stage(up, eye, axes.T @ (low / 2 + high / 2), high / 2 - low / 2 + 2 * thick, floor, radius, thick)
 
 
-def lowest(robot: Model, motion: Motion, up: Array) -> float:
-    """How far up the lowest place of the arm is."""
-    return float((np.nan_to_num(points(robot, motion.q), posinf=1e6, neginf=-1e6) @ up).min())
-
-
-def view(robot: Model, motion: Motion, up: Array) -> Array:
-    """The direction from which to look: across the plane in which the arm is widest, a little from the side and from above."""
-    cloud = np.nan_to_num(points(robot, motion.q)).reshape(-1, 3)
-    flat = cloud - cloud.mean(axis=0)
-    flat = flat - np.outer(flat @ up, up)
-    _, axes = np.linalg.eigh(flat.T @ flat + 1e9 * max(1.0, float((flat**2).sum())) * np.outer(up, up))
-    thin, wide = axes[:, 0], axes[:, 1]
-    thin = thin if thin.sum() >= 0 else -thin  # always the same side
-    wide = np.cross(up, thin)
-    eye = np.cos(0.5) * thin + np.sin(0.5) * wide + 0.42 * up
-    return eye / np.linalg.norm(eye)
+def _thin(cloud: Array, up: Array) -> Array:
+    """The level direction in which the places spread least, always to the same side."""
+    first = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
+    first = first / np.linalg.norm(first)
+    level = np.stack([first, np.cross(up, first)])
+    flat = (cloud - cloud.mean(axis=0)) @ level.T
+    thin = level.T @ np.linalg.eigh(flat.T @ flat)[1][:, 0]
+    return thin if thin @ np.array([1.0, -2.0, 1.0]) >= 0 else -thin
 
 
 def tips(robot: Model) -> list[tuple[int, Pose]]:
@@ -109,23 +112,25 @@ def tips(robot: Model) -> list[tuple[int, Pose]]:
     return found
 
 
-def shapes(robot: Model, motion: Motion, size: Size) -> list[dict[str, Any]]:
-    """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame."""
+def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
+    """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame.
+
+    `base` is the thickness of a link near the base; those further out are thinner.
+    """
     depth = _depths(robot)
-    deepest = max(depth, default=1) or 1
+    taper = 0.5 / max(3, *depth, 0)
     ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
     for link, parent in zip(robot.links, robot.parents, strict=True):
         ends[parent].append(link.before.translation)
     for i, tip in tips(robot):
         ends[i].append(tip.translation)
-    found: list[dict[str, Any]] = [{"kind": "base", "link": -1, "radius": round(2.2 * size.thick, 5)}]
-    found += [_tube(-1, [np.zeros(3), end], size.thick) for end in ends[-1] if np.linalg.norm(end) > 0.3 * size.thick]
+    found = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, link in enumerate(robot.links):
-        thick = size.thick * (1.05 - 0.5 * depth[i] / deepest)
+        thick = base * (1 - taper * depth[i])
         axis = link.after.inverse
         sliding = link.joint.kind == "prismatic"
-        found.append({"kind": "slide" if sliding else "joint", "link": i, "at": _pose(axis), "radius": round(1.35 * thick, 5)})
+        found.append({"kind": "slide" if sliding else "joint", "link": i, "at": _pose(axis), "radius": round(1.3 * thick + 0.3 * taper * base, 5)})
         if sliding:  # the rod on which it slides, as long as the motion needs
             span = [-max(float(motion.q[:, i].max()), 0.0), -min(float(motion.q[:, i].min()), 0.0)]
             rod = [axis.translation + axis.rotation[:, 2] * x for x in span]
@@ -134,7 +139,7 @@ def shapes(robot: Model, motion: Motion, size: Size) -> list[dict[str, Any]]:
             found.append(_tube(i, elbow(axis, end, thick), thick))
         body = link.inertia
         if body.mass > 0 and heaviest > 0:
-            ball = size.thick * (0.35 + 0.85 * (body.mass / heaviest) ** (1 / 3))
+            ball = base * (0.35 + 0.85 * (body.mass / heaviest) ** (1 / 3))
             found.append({"kind": "com", "link": i, "points": [_rounded(body.com)], "radius": round(ball, 5)})
     return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
 
