@@ -1,0 +1,1 @@
+"""Motion in time: simulation, motions to follow, and controllers."""
