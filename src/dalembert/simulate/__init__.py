@@ -1,1 +1,1 @@
-"""Motion in time: simulation, motions to follow, and controllers."""
+"""Motion in time: integrators, paths to follow, controllers, and the Trajectory that comes out."""
