@@ -19,6 +19,13 @@ PATHS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def same_numbers():
+    """Every test draws the same numbers, whichever others run."""
+    global rng
+    rng = np.random.default_rng(8)
+
+
 @pytest.fixture(params=PATHS)
 def path(request):
     return PATHS[request.param]

@@ -218,11 +218,11 @@ class SlotineLi(Value):
         n = instance(self.robot, Robot, "the robot of a controller").n
         known = self.robot.regressor_parameters(friction=True, armature=True).names
         adapt = known[: 10 * n] if self.adapt is None else tuple(self.adapt)
+        if isinstance(self.adapt, str) or len(set(adapt)) < len(adapt):
+            raise Error(f"adapt must be a list of different parameters, got {brief(self.adapt)}")
         for name in adapt:
             if name not in known:
                 raise unknown(f"parameter of {self.robot.name}", name, known)
-        if isinstance(self.adapt, str) or len(set(adapt)) < len(adapt):
-            raise Error(f"adapt must be different names of parameters, got {brief(self.adapt)}")
         _keep(self, path=_path(self.path, n, self.robot.name), adapt=adapt, rate=_gain(self.rate, len(adapt), "rate"))
         _keep(self, slope=_gain(self.slope, n, "slope"), gain=_gain(self.gain, n, "gain"))
 
