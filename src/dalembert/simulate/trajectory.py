@@ -1,5 +1,6 @@
 """What a simulation or a path gives: positions, velocities, forces and energies over time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -254,6 +255,9 @@ def _from_csv(place: Path, robot: Model) -> dict[str, Array]:
         columns = dict(zip(rows[0], numbers.T, strict=True))
     except (ValueError, IndexError):
         raise Error(f"{place} is no table of numbers with names above them") from None
+    joints = [name[2:] for name in columns if name.startswith("q_")]
+    if tuple(joints) != robot.joint_names:
+        raise _other_joints(place, robot, joints)
     found = {kind: np.stack([columns[f"{kind}_{j}"] for j in robot.joint_names], axis=-1) for kind in COLUMNS}
     return found | {"time": columns["t"]}
 
@@ -266,5 +270,9 @@ def _from_npz(place: Path, robot: Model) -> dict[str, Array]:
     except (ValueError, EOFError) as error:
         raise Error(f"{place} is no file of arrays: {error}") from None
     if joints != robot.joint_names:
-        raise Error(f"{place} is of joints {', '.join(joints)}; {robot.name} has {', '.join(robot.joint_names)}")
+        raise _other_joints(place, robot, joints)
     return found
+
+
+def _other_joints(place: Path, robot: Model, joints: Sequence[str]) -> Error:
+    return Error(f"{place} is of joints {', '.join(joints) or 'none'}; {robot.name} has {', '.join(robot.joint_names)}")
