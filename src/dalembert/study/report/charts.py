@@ -132,7 +132,10 @@ def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
     axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 3}" text-anchor="end">time, s</text>')
     if power:
         axes.append(f'<text class="unit" x="{LEFT - 6}" y="{HEIGHT - 3}" text-anchor="end">{raised(power)}</text>')
-    lines = [f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>' for s in panel.series]
+    lines = [
+        f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>'
+        for s in panel.series
+    ]
     places = f'data-box="{LEFT} {right} {TOP} {bottom}" data-span="{start:.6g} {end:.6g} {low:.6g} {high:.6g}"'
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(described(panel))}" {places}>'
@@ -146,8 +149,6 @@ def _share(values: Array, low: float, high: float) -> Array:
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     """A legend of (name, style) pairs, each with a piece of its line."""
-    items = (
-        f'<li><svg class="key" viewBox="0 0 28 8" aria-hidden="true"><path class="line {style}" d="M1 4H27"/></svg>{escape(name)}</li>'
-        for name, style in entries
-    )
+    piece = '<svg class="key" viewBox="0 0 28 8" aria-hidden="true"><path class="line {}" d="M1 4H27"/></svg>'
+    items = (f"<li>{piece.format(style)}{escape(name)}</li>" for name, style in entries)
     return f'<ul class="legend">{"".join(items)}</ul>'

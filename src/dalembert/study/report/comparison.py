@@ -18,9 +18,9 @@ def comparison(robot: Robot, progress: Callable[[int, int], Any] | None = None) 
     """What da.compare finds: one table for each quantity."""
     found = compare(robot, progress=progress)
     told = (
-        f"<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, relative "
-        f"to the largest entry. Operations are counted in one evaluation: customized to this robot, and general, as the source is written. "
-        f"Nanoseconds are of one state in a batch of {found.states}, by one thread on the machine that made this page.</p>"
+        "<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, "
+        "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the source "
+        f"is written; totals count divisions and square roots, too. Nanoseconds are of one state in a batch of {found.states}, by one thread on the machine that made this page.</p>"
     )
     tables = "".join(table(found, quantity) for quantity in found.quantities)
     remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in found.remarks)
@@ -36,7 +36,11 @@ def table(found: Comparison, quantity: str) -> str:
     cells = [_cells(row, found.n, slowest, row.nanoseconds == fastest) for row in rows]
     words = quantity.replace("_", " ").capitalize()
     return table_html(
-        [HEAD[k] for k in keep], ([line[k] for k in keep] for line in cells), text=(0, len(keep) - 1), caption=words, style="compared"
+        [HEAD[k] for k in keep],
+        ([line[k] for k in keep] for line in cells),
+        text=(0, len(keep) - 1),
+        caption=words,
+        style="compared",
     )
 
 
@@ -45,7 +49,8 @@ def _cells(row: Row, n: int, slowest: float, best: bool) -> list[str]:
     printed = "<br>".join(f"<span class=small>{escape(p.label)}</span> {_whole(value(p.total, n))}" for p in row.printed)
     power = "n" if row.order == 1 else f"n<sup>{row.order}</sup>"
     speed = f"{row.nanoseconds:,.0f}" + ("" if row.backend == "native" else "*")
-    bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{max(0.6, 100 * row.nanoseconds / slowest):.1f}" height="8" rx="2"/></svg>'
+    length = max(0.6, 100 * row.nanoseconds / slowest)
+    bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{length:.1f}" height="8" rx="2"/></svg>'
     name = f"{escape(row.method)}{' <span class=tag>fastest</span>' if best else ''}"
     return [name, scientific(row.difference) if row.difference else "–", *counts, printed, power, speed, bar]
 

@@ -50,13 +50,15 @@ def figure_html(figure: Figure) -> str:
     shared = len(set(keys)) == 1
     panels = [panel_html(p, figure.time, least, "" if shared else key) for p, key in zip(figure.panels, keys, strict=True)]
     open_ones, folded = panels[:SHOWN], panels[SHOWN:]
-    rest = f'<details class="more"><summary>{len(folded)} {escape(figure.more)}</summary>{_grid(folded)}</details>' if folded else ""
+    rest = (
+        f'<details class="more"><summary>{len(folded)} {escape(figure.more)}</summary>{_grid(folded)}</details>' if folded else ""
+    )
     return (
-        f'<figure class="plots" data-figure="{escape(figure.key)}" data-clock="{figure.clock}">{keys[0] if shared else ""}{_grid(open_ones)}{rest}'
-        f"<figcaption>{figure.caption}</figcaption>"
+        f'<figure class="plots" data-figure="{escape(figure.key)}" data-clock="{figure.clock}">'
+        f"{keys[0] if shared else ''}{_grid(open_ones)}{rest}<figcaption>{figure.caption}</figcaption>"
         '<details class="numbers"><summary>Numbers behind the charts</summary>'
         '<button type="button" class="csv">Download as CSV</button>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="Table of the numbers behind the charts"></div></details></figure>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Numbers behind the charts"></div></details></figure>'
     )
 
 
@@ -67,7 +69,8 @@ def _grid(panels: Sequence[str]) -> str:
 def panel_html(panel: Panel, time: Array, least: float = 0.0, keys: str = "") -> str:
     """One chart under its title, with a legend of its own where the panels of a figure show different things."""
     title = escape(panel.title)
-    return f'<div class="panel"><h4 title="{title}">{title} <span>{escape(panel.unit)}</span></h4>{keys}{line_chart(_drawn(panel), time, least)}</div>'
+    head = f'<h4 title="{title}">{title} <span>{escape(panel.unit)}</span></h4>'
+    return f'<div class="panel">{head}{keys}{line_chart(_drawn(panel), time, least)}</div>'
 
 
 def _drawn(panel: Panel) -> Panel:
@@ -104,7 +107,9 @@ def _number(x: float, least: float) -> float | int | None:
     return int(short) if short == int(short) and abs(short) < 1e9 else short
 
 
-def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,), caption: str = "", style: str = "") -> str:
+def table_html(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,), caption: str = "", style: str = ""
+) -> str:
     """A table; cells are HTML already. Columns in `text` are words and stand left, the others are numbers and stand right."""
 
     def cell(tag: str, k: int, content: str) -> str:

@@ -49,8 +49,8 @@ def _view(robot: Robot) -> str:
         for key, words in (("com", "centres of mass"), ("trail", "path of the hand"), ("frame", "hand frame"))
     )
     return (
-        f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, moving '
-        'along the trajectory; drag or use the arrow keys to look from elsewhere, + and − to zoom"></canvas>'
+        f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, '
+        'moving along the trajectory; drag or use the arrow keys to look from elsewhere, + and − to zoom"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
         '<p class="hint">drag to turn · click, then wheel to zoom · right drag to shift</p></div>'
     )
@@ -64,7 +64,13 @@ def _facts(robot: Robot, motion: Motion) -> str:
         units, tau = np.array(force_units(robot)), robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
         for unit in dict.fromkeys(units.tolist()):
             sizes = np.where(units == unit, np.abs(tau).max(axis=0), -1.0)
-            facts.append(("largest torque" if unit == "N m" else "largest force", f"{number(float(sizes.max()), 3)} {unit}", f"at {robot.joint_names[int(sizes.argmax())]}"))
+            facts.append(
+                (
+                    "largest torque" if unit == "N m" else "largest force",
+                    f"{number(float(sizes.max()), 3)} {unit}",
+                    f"at {robot.joint_names[int(sizes.argmax())]}",
+                )
+            )
         M = robot.mass_matrix(motion.q)
         facts.append(("inertia at the base", _first_inertia(robot, M), f"smallest and largest of {robot.joint_names[0]}"))
         count = robot.operation_count("inverse_dynamics")
@@ -72,7 +78,11 @@ def _facts(robot: Robot, motion: Motion) -> str:
     doubts = len(robot.check())
     facts.append(("doubtful data", str(doubts) if doubts else "none", "see Parameters" if doubts else "nothing found"))
     facts.append(("gravity", f"{number(float(np.linalg.norm(robot.gravity)))} m/s²", f"along ({_direction(robot.gravity)})"))
-    return "<dl>" + "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><dd class=small>{escape(c)}</dd></div>" for a, b, c in facts) + "</dl>"
+    return (
+        "<dl>"
+        + "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><dd class=small>{escape(c)}</dd></div>" for a, b, c in facts)
+        + "</dl>"
+    )
 
 
 def _first_inertia(robot: Robot, M: Array) -> str:
@@ -90,8 +100,9 @@ def _player(motion: Motion) -> str:
     speeds: Sequence[str] = ("0.25", "0.5", "1", "2")
     options = "".join(f'<option value="{s}"{" selected" if s == "1" else ""}>{s}×</option>' for s in speeds)
     return (
-        '<div class="player" role="group" aria-label="Time"><button type="button" id="play" aria-pressed="false" aria-label="Play">▶</button>'
-        f'<input type="range" id="time" min="{start:.6g}" max="{end:.6g}" step="any" value="{start:.6g}" aria-label="Time in seconds">'
+        '<div class="player" role="group" aria-label="Time">'
+        '<button type="button" id="play" aria-pressed="false" aria-label="Play">▶</button>'
+        f'<input type="range" id="time" min="{start:.6g}" max="{end:.6g}" step="any" value="{start:.6g}" aria-label="Time, s">'
         f'<output id="clock" for="time">{start:.2f} s</output>'
         f'<select id="speed" aria-label="Speed">{options}</select></div>'
     )

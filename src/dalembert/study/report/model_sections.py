@@ -75,13 +75,16 @@ def closed_forms(robot: Robot) -> Section:
         why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"
         how = 'da.equations(robot).save("equations.tex")'
         words = f"With {why} the closed forms would fill pages that nobody reads, so they are left out here."
-        return Section(key, title, f"<p>{words} To get them: <code>{escape(how)}</code>, or <code>.md</code>, <code>.txt</code>.</p>")
+        return Section(
+            key, title, f"<p>{words} To get them: <code>{escape(how)}</code>, or <code>.md</code>, <code>.txt</code>.</p>"
+        )
     balance = r"M(q)\,\ddot{q} + C(q, \dot{q})\,\dot{q} + g(q) + \mathrm{friction}(\dot{q}) = \tau"
     names = {"M": "Mass matrix (symmetric)", "C": "Coriolis matrix, of the Christoffel symbols", "g": "Gravity"}
     parts = [f"<p>{_math(balance)}</p>", f"<p>{_shorthand(robot)}</p>"]
     for part, words in names.items():
         rows = "".join(_row(entry_name(part, i), f.latex(True)) for _, i, f in form.entries((part,)))
-        parts.append(f'<h3>{words}</h3><div class="scroll" tabindex="0" role="region" aria-label="{words}"><table class="math">{rows}</table></div>')
+        scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="{words}">'
+        parts.append(f'<h3>{words}</h3>{scroll}<table class="math">{rows}</table></div>')
     return Section(key, title, "".join(parts) + _values(form))
 
 
@@ -103,7 +106,9 @@ def _readable(robot: Robot) -> tuple[Equations | None, int]:
 def _shorthand(robot: Robot) -> str:
     one, both = r"\theta_1", r"(\theta_1 + \theta_2)"
     angle, index = (both, "{12}") if robot.n > 1 else (one, "1")
-    cosine, sine = (f"{_math(f'{letter}_{index}')} stands for {_math(word + angle)}" for letter, word in (("C", r"\cos"), ("S", r"\sin")))
+    cosine, sine = (
+        f"{_math(f'{letter}_{index}')} stands for {_math(word + angle)}" for letter, word in (("C", r"\cos"), ("S", r"\sin"))
+    )
     return f"{cosine} and {sine}. Armature counts in M; friction is left out here."
 
 
@@ -116,7 +121,7 @@ def _row(name: str, latex: str) -> str:
 def broken(latex: str, width: int = WIDTH) -> list[str]:
     r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
 
-    >>> broken(r"a + \bigl(b - c\bigr) + d", 12)
+    >>> broken(r"a + \bigl(b - c\bigr) + d", 9)
     ['a + \\bigl(b - c\\bigr)', '+ d']
     """
     pieces, depth, start = list[str](), 0, 0
@@ -149,7 +154,9 @@ def _values(form: Equations) -> str:
         return '<p class="note">Lengths, masses and inertias are the numbers of this robot.</p>'
     used = sorted(form.values.items())
     listed = ", ".join(f"{escape(name)} = {number(value, 6)}" for name, value in used)
-    return f'<details class="values"><summary>Values of the symbols for this robot</summary><p class="figures">{listed}</p></details>'
+    return (
+        f'<details class="values"><summary>Values of the symbols for this robot</summary><p class="figures">{listed}</p></details>'
+    )
 
 
 def conventions(robot: Robot) -> Section:

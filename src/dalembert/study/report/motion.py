@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
+from dalembert.simulate.paths import quintic
 from dalembert.spatial import Array
 
 DURATION = 3.0  # s
@@ -36,7 +37,7 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
 
     >>> import dalembert as da
     >>> [x.round(3).tolist() for x in ends(da.robot("two_link"))]
-    [[-0.735, 0.404], [0.98, -0.907]]
+    [[-0.745, 0.428], [0.968, -0.925]]
     """
     low, high = _ranges(robot)
     fastest = np.array([x.joint.velocity_limit or np.inf for x in robot.links])  # files write 0 for unknown
@@ -66,27 +67,32 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> Motion:
     >>> follow(da.robot("two_link")).q.shape
     (201, 2)
     """
+    told = "the given motion"
     if path is None:
-        from dalembert.study.report._standin import quintic
-
-        start, goal = ends(robot)
-        path, told = quintic(start, goal, DURATION), f"a quintic move of {DURATION:g} s between two configurations within the limits"
-    else:
-        told = "the given motion"
+        told = f"a quintic move of {DURATION:g} s between two configurations within the limits"
+        if not robot.n:
+            still = np.zeros((samples, 0))
+            return Motion(np.linspace(0.0, DURATION, samples), still, still, still, told)
+        path = quintic(*ends(robot), DURATION)
     if all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
-        found = [np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd")]
-        if found[1].ndim != 2:
-            raise Error(f"a report follows one motion, q of shape (T, {robot.n}); got a trajectory of shape {found[1].shape}")
-        few = np.unique(np.linspace(0, len(found[0]) - 1, min(samples, len(found[0]))).round().astype(int))
-        motion = Motion(*(x[few] for x in found), told)
+        time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
+        few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
+        motion = Motion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
     elif callable(path) and hasattr(path, "duration"):
-        duration: Any = getattr(path, "duration")  # noqa: B009 - the type checker does not know it
-        time = np.linspace(0.0, float(duration), samples)
-        motion = Motion(time, *(np.asarray(x, dtype=float) for x in path(time)), told)
+        given: Any = path
+        time = np.linspace(0.0, float(given.duration), samples)
+        q, qd, qdd = (np.asarray(x, dtype=float) for x in given(time))
+        motion = Motion(time, q, qd, qdd, told)
     else:
         raise Error(f"path must be a motion such as da.quintic(start, goal, duration) or a Trajectory, got {brief(path)}")
-    if motion.q.shape[-1] != robot.n:
-        raise Error(f"the path has {motion.q.shape[-1]} joints, but {robot.name} has {robot.n}")
+    return _checked(robot, motion)
+
+
+def _checked(robot: Model, motion: Motion) -> Motion:
+    if motion.q.shape != (len(motion.time), robot.n):
+        raise Error(f"a report follows one motion of the {robot.n} joints of {robot.name}, got positions of shape {motion.q.shape}")
     if len(motion.time) < 2 or not motion.time[-1] > motion.time[0]:
         raise Error("a report needs a motion of at least two samples that takes some time")
+    if not all(np.isfinite(x).all() for x in motion[:4]):
+        raise Error("a report needs a motion of finite positions, velocities and accelerations")
     return motion

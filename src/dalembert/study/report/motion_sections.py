@@ -44,7 +44,9 @@ def motion(robot: Robot, m: Motion) -> Section:
             panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn))
             panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
     few = f" Of {robot.n} joints, the {LINES} of each kind that change most are drawn; the numbers have all." if hidden else ""
-    caption = f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Move over a chart to move the arm."
+    caption = (
+        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Move over a chart to move the arm."
+    )
     return _section("motion", "The motion", "", (Figure("motion", "motion", m.time, tuple(panels), caption),))
 
 
@@ -123,8 +125,8 @@ def inertias(robot: Robot, m: Motion) -> Section:
     left = f" The {all_of_them - len(chosen)} smallest are left out." if len(chosen) < all_of_them else ""
     caption = (
         "Entries of the mass matrix along the motion, as in figures 3.10 and 3.11 of Fu, Gonzalez and Lee: what the links' masses "
-        "contribute by moving their centres (translation), and what their inertias contribute by turning (rotation). Diagonal entries "
-        f"come first, then the others by how strongly they couple two joints.{left} "
+        "contribute by moving their centres (translation), and what their inertias contribute by turning (rotation). Diagonal "
+        f"entries come first, then the others by how strongly they couple two joints.{left} "
         "<code>robot.dalembert_terms(q, qd)</code> has them all."
     )
     words = "The sum of the parts equals the mass matrix by composite bodies"
@@ -158,7 +160,9 @@ def quasi(robot: Robot, m: Motion) -> Section:
         return Section(key, title, NO_JOINTS)
     found = compute.quasi(robot, m)
     if isinstance(found, str):
-        return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(found)}.</p>')
+        return Section(
+            key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(found)}.</p>'
+        )
     locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
     everyone, drawn = list(range(robot.n)), leaders(found.nu, list(range(robot.n)))
     nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", found.nu, everyone, drawn)
@@ -168,18 +172,28 @@ def quasi(robot: Robot, m: Motion) -> Section:
         Panel(
             f"{robot.joint_names[k]}: D({k + 1})",
             "kg" if sliding else "kg m²",
-            (Series("M_kk, joints behind it locked", locked[:, k], "s0"), Series("D(k), joints behind it free", found.D[:, k], "s1")),
+            (
+                Series("M_kk, joints behind it locked", locked[:, k], "s0"),
+                Series("D(k), joints behind it free", found.D[:, k], "s1"),
+            ),
         )
         for k, sliding in enumerate(_sliding(robot))
     ]
     order = _ordered([p.size for p in panels])
-    first = Figure("quasi-velocities", "motion", m.time, (nu, push, share), 
-        "Quasi-velocities ν = mᵀq̇, the quasi-forces that belong to them (ν·ε = q̇·τ, the power), and each joint’s part of the kinetic "
-        f"energy.{_few(robot)}",
+    first = Figure(
+        "quasi-velocities",
+        "motion",
+        m.time,
+        (nu, push, share),
+        "Quasi-velocities ν = mᵀq̇, the quasi-forces that belong to them (ν·ε = q̇·τ, the power), and each joint’s part of the "
+        f"kinetic energy.{_few(robot)}",
     )
-    words = "D(k) is the inertia that a joint feels when all joints behind it are free to give way; M<sub>kk</sub> when they are locked."
+    words = "D(k) is the inertia that a joint feels when all joints behind it are free to give way; M<sub>kk</sub> when locked."
     second = Figure("D", "motion", m.time, tuple(panels[i] for i in order), words, "more joints")
-    before = "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia becomes diagonal, and each joint’s equation has one of its own.</p>"
+    before = (
+        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia becomes diagonal, and each joint’s equation "
+        "has one of its own.</p>"
+    )
     after = check_html("ν·ν/2 equals the kinetic energy", found.defect)
     return _section(key, title, before, (first, second), after)
 

@@ -18,7 +18,7 @@ from dalembert.study.report.figures import Section, figure_data
 
 def own_file(name: str) -> str:
     """The text of a file of this package."""
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return resources.files("dalembert.study.report").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
@@ -41,10 +41,10 @@ def three() -> str:
 
 
 def embedded(data: Any) -> str:
-    """JSON that may stand inside a script element, whatever its strings hold.
+    r"""JSON that may stand inside a script element, whatever its strings hold.
 
     >>> embedded({"name": "</script>"})
-    '{"name":"\\\\u003c/script>"}'
+    '{"name":"\\u003c/script>"}'
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -56,7 +56,8 @@ def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
     def digests(texts: Sequence[str]) -> str:
         return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(t.encode()).digest()).decode()}'" for t in texts)
 
-    return f"default-src 'none'; script-src {digests(scripts)}; style-src {digests(styles)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    own = f"script-src {digests(scripts)}; style-src {digests(styles)}"
+    return f"default-src 'none'; {own}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
 def page(title: str, header: str, sections: Sequence[Section], data: dict[str, Any], footer: str) -> str:

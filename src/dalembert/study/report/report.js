@@ -18,10 +18,18 @@ try {
   $("view").append(told);
 }
 
+function notBefore(times, t) {
+  const found = times.findIndex((x) => x >= t);
+  return found < 0 ? times.length - 1 : found;
+}
+
+function nearest(times, t) {
+  const high = notBefore(times, t), low = Math.max(0, high - 1);
+  return t - times[low] < times[high] - t ? low : high;
+}
+
 function at(times, rows, t) {  // linear between samples, which are dense
-  let high = times.findIndex((x) => x >= t);
-  if (high < 0) high = times.length - 1;
-  const low = Math.max(0, high - 1), gap = times[high] - times[low], share = gap > 0 ? (t - times[low]) / gap : 0;
+  const high = notBefore(times, t), low = Math.max(0, high - 1), gap = times[high] - times[low], share = gap > 0 ? (t - times[low]) / gap : 0;
   return rows[low].map((x, k) => x + share * (rows[high][k] - x));
 }
 
@@ -48,10 +56,7 @@ for (const figure of document.querySelectorAll("figure.plots")) {
     const cursor = svgElement("line", { class: "cursor", x1: 0, x2: 0, y1: top, y2: bottom }, svg);
     const dots = drawn.map((s) => svgElement("circle", { class: `dot ${s.style}`, r: 2.6 }, svg));
     const chart = { svg, data, panel, drawn, clock: figure.dataset.clock, left, right, start, end };
-    chart.index = (t) => {
-      const share = (t - data.time[0]) / (data.time[data.time.length - 1] - data.time[0]);
-      return Math.round(Math.min(1, Math.max(0, share)) * (data.time.length - 1));
-    };
+    chart.index = (t) => nearest(data.time, t);
     chart.mark = (t) => {
       const x = left + ((t - start) / (end - start)) * (right - left), i = chart.index(t);
       cursor.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);

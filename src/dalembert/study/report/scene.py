@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.spatial import Array
@@ -128,20 +129,21 @@ def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, link in enumerate(robot.links):
         thick = base * (1 - taper * depth[i])
-        axis = link.after.inverse
-        sliding = link.joint.kind == "prismatic"
-        found.append({"kind": "slide" if sliding else "joint", "link": i, "at": _pose(axis), "radius": round(1.3 * thick + 0.3 * taper * base, 5)})
-        if sliding:  # the rod on which it slides, as long as the motion needs
-            span = [-max(float(motion.q[:, i].max()), 0.0), -min(float(motion.q[:, i].min()), 0.0)]
-            rod = [axis.translation + axis.rotation[:, 2] * x for x in span]
-            found.append(_tube(i, rod, 0.55 * thick))
-        for end in ends[i]:
-            found.append(_tube(i, elbow(axis, end, thick), thick))
-        body = link.inertia
-        if body.mass > 0 and heaviest > 0:
-            ball = base * (0.35 + 0.85 * (body.mass / heaviest) ** (1 / 3))
-            found.append({"kind": "com", "link": i, "points": [_rounded(body.com)], "radius": round(ball, 5)})
+        found += _joint(i, link, motion.q[:, i], thick, round(1.3 * thick + 0.3 * taper * base, 5))
+        found += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
+        if (mass := link.inertia.mass) > 0:
+            ball = base * (0.35 + 0.85 * (mass / heaviest) ** (1 / 3))
+            found.append({"kind": "com", "link": i, "points": [_rounded(link.inertia.com)], "radius": round(ball, 5)})
     return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
+
+
+def _joint(i: int, link: Link, q: Array, thick: float, radius: float) -> list[dict[str, Any]]:
+    """A cylinder about the axis; or a box, and the rod on which it slides, as long as the motion needs."""
+    axis = link.after.inverse
+    if link.joint.kind != "prismatic":
+        return [{"kind": "joint", "link": i, "at": _pose(axis), "radius": radius}]
+    rod = [axis.translation - axis.rotation[:, 2] * x for x in (max(float(q.max()), 0.0), min(float(q.min()), 0.0))]
+    return [{"kind": "slide", "link": i, "at": _pose(axis), "radius": radius}, _tube(i, rod, 0.55 * thick)]
 
 
 def elbow(axis: Pose, end: Array, thick: float) -> list[Array]:

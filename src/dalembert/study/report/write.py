@@ -1,0 +1,107 @@
+"""Writing a report: all sections in order, then the file."""
+
+import re
+import warnings
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dalembert.errors import Error, PerformanceWarning, brief
+from dalembert.robot import Robot
+from dalembert.simulate.progress import Progress, chosen
+from dalembert.study.report import model_sections, motion_sections
+from dalembert.study.report.comparison import comparison
+from dalembert.study.report.figures import Section, rounded
+from dalembert.study.report.header import header, made
+from dalembert.study.report.motion import Motion, follow
+from dalembert.study.report.page import page
+from dalembert.study.report.scene import scene
+
+Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
+
+# What makes each section from the robot and the motion, and its share of the time, in percent; in the order of the page.
+SECTIONS: tuple[tuple[int, Callable[[Robot, Motion, Step], Section]], ...] = (
+    (1, lambda robot, _, __: model_sections.parameters(robot)),
+    (1, lambda robot, motion, _: motion_sections.motion(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.torques(robot, motion)),
+    (2, lambda robot, motion, _: motion_sections.inertias(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.quasi(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.energy(robot, motion)),
+    (70, lambda robot, _, step: comparison(robot, lambda done, total: step(done / total))),
+    (2, lambda robot, _, __: model_sections.closed_forms(robot)),
+    (1, lambda robot, _, __: model_sections.conventions(robot)),
+)
+
+
+def study(
+    robot: Robot | str,
+    directory: str | PathLike[str] | None = None,
+    *,
+    path: Any = None,
+    progress: Progress | bool | None = None,
+) -> Path:
+    """Write a report on a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
+
+    `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
+    motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
+    `progress`: None (a bar if a person looks on), True, False, or a function of (percent done, 100).
+
+    >>> import dalembert as da, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study(da.robot("two_link"), folder).name
+    'report.html'
+    """
+    robot = _robot(robot)
+    tell, before = chosen(progress, f"studying {robot.name}"), 0
+    sections: list[Section] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PerformanceWarning)  # what is slow here is told in the comparison
+        motion = follow(robot, path)
+        for share, make in SECTIONS:
+            tell(before, 100)
+            sections.append(make(robot, motion, lambda part, at=before, share=share: tell(at + round(part * share), 100)))
+            before += share
+        text = page(f"{robot.name} · dalembert study", header(robot, motion), sections, _data(robot, motion), _footer())
+    target = Path(f"study-{safe_name(robot.name)}" if directory is None else directory)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "report.html").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write {target / 'report.html'}: {error.strerror or error}") from None
+    tell(100, 100)
+    return target / "report.html"
+
+
+def _robot(given: Any) -> Robot:
+    if isinstance(given, str):
+        import dalembert
+
+        return dalembert.robot(given)
+    if not isinstance(given, Robot):
+        raise Error(f"study takes a robot or a built-in name, got {brief(given)}")
+    return given
+
+
+def safe_name(name: str) -> str:
+    """A robot's name as a part of a file name.
+
+    >>> safe_name("../my arm<script>")
+    'my-arm-script'
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
+
+
+def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
+    """What the page's scripts need beside the figures."""
+    return {
+        "name": safe_name(robot.name),
+        "time": rounded(motion.time),
+        "q": [rounded(row) for row in motion.q],
+        "scene": scene(robot, motion),
+    }
+
+
+def _footer() -> str:
+    words = "One file, nothing is loaded from the network; the 3D view uses three.js (MIT licence)."
+    return f"<footer><p>Made {made()}. {words}</p></footer>"

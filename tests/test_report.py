@@ -1,0 +1,484 @@
+"""The report: its numbers, against independent ones; and its page, in a real browser without a network."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import screenshot
+from conftest import STRUCTURES, close
+
+import dalembert as da
+from dalembert.study import report
+from dalembert.study.report import charts, compute, figures, model_sections, motion_sections, page, scene
+from dalembert.study.report.motion import ends, follow
+
+pytest.importorskip("latex2mathml", reason="needs the study extra")
+pytest.importorskip("trimesh", reason="needs the study extra")
+
+HOSTILE = "<script>alert(1)</script>\"'&</style>"
+
+
+def robots():
+    arms = [da.random_robot(5, joints, parents) for joints, parents in STRUCTURES]
+    arms += [da.robot(name) for name in ("puma560", "stanford", "two_link", "rp")]
+    return [*arms, da.robot("puma560").with_friction(damping=0.4, coulomb=0.2).with_armature(0.3)]
+
+
+ARMS = robots()
+
+
+def name_of(robot):
+    return f"{robot.name}-{'friction' if robot.links[0].joint.damping else 'free'}"
+
+
+def hostile():
+    link = da.Link(f"l{HOSTILE}", "base", da.Joint(f"=j{HOSTILE}"), inertia=da.Inertia.from_com(1.0, (0.3, 0, 0), 0.02))
+    frame = da.Frame(f"f{HOSTILE}", link.name, da.Pose.of((0.5, 0, 0)))
+    return da.Robot(f"r{HOSTILE}", (link,), frames=(frame,), source=f"s{HOSTILE}", notes=((link.name, f"n{HOSTILE}"),))
+
+
+def bare():
+    """The last link has no mass: no forward dynamics."""
+    first = da.Link("a", "base", da.Joint("a"), inertia=da.Inertia.from_com(1.0, (0.3, 0, 0), 0.02))
+    return da.Robot("bare", (first, da.Link("b", "a", da.Joint("b"), before=da.Pose.of((0.5, 0, 0)))))
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("robot", ARMS, ids=name_of)
+def test_the_move_keeps_to_the_limits(robot):
+    motion = follow(robot)
+    assert (motion.q >= robot.lower - 1e-12).all() and (motion.q <= robot.upper + 1e-12).all()
+    assert np.ptp(motion.q, axis=0).min() > 0.01
+    close(np.gradient(motion.q, motion.time, axis=0)[1:-1], motion.qd[1:-1], 1e-3)
+    close(np.gradient(motion.qd, motion.time, axis=0)[1:-1], motion.qdd[1:-1], 1e-3)
+
+
+def test_the_move_keeps_to_velocity_limits():
+    panda = da.robot("panda")
+    slow = np.array([x.joint.velocity_limit for x in panda.links])
+    assert np.isfinite(slow).any()
+    assert (np.abs(follow(panda).qd).max(axis=0) <= slow * (1 + 1e-9)).all()
+    crawl = da.Link("a", "base", da.Joint("a", velocity_limit=0.01))
+    assert np.abs(follow(da.Robot("slow", (crawl,))).qd).max() <= 0.01 * (1 + 1e-9)
+
+
+def test_one_sided_limits_and_none():
+    joints = [da.Joint("a", lower=5.0), da.Joint("b", upper=-5.0), da.Joint("c", lower=1.0, upper=1.0), da.Joint("d", "prismatic")]
+    links = [da.Link(j.name, "base", j) for j in joints]
+    start, goal = ends(da.Robot("limits", tuple(links)))
+    assert min(start[0], goal[0]) >= 5.0 and max(start[1], goal[1]) <= -5.0
+    assert start[2] == goal[2] == 1.0 and start[3] != goal[3]
+
+
+@pytest.mark.parametrize("robot", ARMS, ids=name_of)
+def test_torque_parts_are_those_of_the_christoffel_symbols(robot):
+    motion = follow(robot)
+    found = compute.torques(robot, motion)
+    gamma, qd = robot.christoffel(motion.q), motion.qd
+    all_of_it = np.einsum("tijk,tj,tk->ti", gamma, qd, qd)
+    squares = np.einsum("tijj,tj,tj->ti", gamma, qd, qd)
+    scale = max(np.abs(found.total).max(), 1.0)
+    close(found.centrifugal, squares, 1e-11, scale)
+    close(found.coriolis, all_of_it - squares, 1e-11, scale)
+    close(found.inertial + found.coriolis + found.centrifugal + found.gravity + found.friction, found.total, 1e-11, scale)
+    close(found.total, robot.inverse_dynamics(motion.q, qd, motion.qdd, method="lie_group"), 1e-11, scale)
+    assert found.defect < 1e-12
+
+
+@pytest.mark.parametrize("robot", ARMS, ids=name_of)
+def test_mass_matrix_parts(robot):
+    motion = follow(robot)
+    found = compute.inertias(robot, motion)
+    close(found.translation + found.rotation + found.rotors, robot.mass_matrix(motion.q), 1e-11)
+    book = robot.dalembert_terms(motion.q[::50], motion.qd[::50])
+    close(found.translation[::50], book.D_tran, 1e-11, 1.0)
+    close(found.rotation[::50], book.D_rot, 1e-11, 1.0)
+    assert found.defect < 1e-11
+
+
+@pytest.mark.parametrize("robot", ARMS, ids=name_of)
+def test_quasi_velocities_carry_the_kinetic_energy_and_the_power(robot):
+    motion = follow(robot)
+    found = compute.quasi(robot, motion)
+    assert isinstance(found, compute.Quasi)
+    M = robot.mass_matrix(motion.q)
+    close((found.nu**2).sum(axis=-1), np.einsum("ti,tij,tj->t", motion.qd, M, motion.qd), 1e-9, 1.0)
+    tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+    close((found.nu * found.epsilon).sum(axis=-1), (motion.qd * tau).sum(axis=-1), 1e-9, 1.0)
+    close(np.prod(found.D, axis=-1), np.linalg.det(M), 1e-9)
+
+
+def test_a_free_fall_keeps_its_energy():
+    for robot, most in ((da.robot("puma560"), 1e-6), (da.robot("two_link").with_friction(damping=0.5), 1e-6)):
+        found = compute.free(robot, follow(robot))
+        assert isinstance(found, compute.Free)
+        assert found.drift < most and found.kinetic.max() > 1.0
+        close(found.kinetic + found.potential + found.dissipated - found.potential[0], found.balance, 1e-9, 1.0)
+        assert (found.dissipated[-1] > 0.1) == bool(robot.links[0].joint.damping)
+
+
+def test_a_stiff_fall_takes_shorter_steps():
+    for damping, words in ((0.3, "0.1 ms"), (5.0, "Radau")):  # the last link has 4e-5 kg m^2: time constants of 0.13 and 0.008 ms
+        stiff = da.robot("puma560").with_friction(damping=damping)
+        found = compute.free(stiff, follow(stiff))
+        assert isinstance(found, compute.Free) and words in found.told and found.drift < 1e-2
+
+
+def test_a_robot_without_forward_dynamics_says_so():
+    robot = bare()
+    for function in (compute.quasi, compute.free):
+        assert isinstance(function(robot, follow(robot)), str)
+
+
+def test_rounding_is_not_shown_and_numbers_are_short():
+    assert figures.rounded(np.array([1 / 3, 2.0, -1e-17, np.inf]), 1e-15) == [0.33333, 2, 0, None]
+    assert charts.span(charts.Panel("t", "u", (charts.Series("s", np.full(3, 1e-17), "s0"),)), 1e-15) == (-1.0, 1.0)
+
+
+def test_charts_draw_what_they_are_given():
+    time = np.linspace(0, 2, 5)
+    text = charts.line_chart(charts.Panel("a & b", "N m", (charts.Series("s", np.array([0, 1, np.nan, -1, 3.0]), "s0"),)), time)
+    path = re.search(r'class="line s0" d="([^"]+)"', text)[1]
+    pieces = re.findall(r"([ML])([\d.]+) ([\d.]+)", path)
+    assert [p[0] for p in pieces] == ["M", "L", "M", "L"]  # lifted over what is not a number
+    left, right, top, bottom = map(float, re.search(r'data-box="([^"]+)"', text)[1].split())
+    _, _, low, high = map(float, re.search(r'data-span="([^"]+)"', text)[1].split())
+    x, y = np.array([[float(a), float(b)] for _, a, b in pieces]).T
+    close(x, left + time[[0, 1, 3, 4]] / 2 * (right - left), 1e-3)
+    close((bottom - y) / (bottom - top) * (high - low) + low, [0, 1, -1, 3], 1e-2)
+    assert "a &amp; b" in text
+
+
+def test_many_joints_stay_readable():
+    robot = da.random_robot(2, "R" * 24)
+    motion = follow(robot)
+    section = motion_sections.motion(robot, motion)
+    panel = section.figures[0].panels[0]
+    assert len(panel.series) == 24 and sum(bool(s.style) for s in panel.series) == motion_sections.LINES
+    torques = motion_sections.torques(robot, motion)
+    assert len(torques.figures[0].panels) == 24
+    folded = torques.body.index('<details class="more">')
+    assert torques.body[:folded].count('<svg class="chart"') == figures.SHOWN
+    assert len(motion_sections.entries(np.ones((3, 24, 24)))) == motion_sections.ENTRIES
+
+
+@pytest.mark.parametrize("robot", ARMS, ids=name_of)
+def test_shapes_are_where_the_links_are(robot):
+    """A tube of a link that carries others ends where their joints are."""
+    motion = follow(robot)
+    made = scene.scene(robot, motion)
+    assert len(made["chain"]) == robot.n and json.dumps(made, allow_nan=False)
+    tubes = [(s["link"], p) for s in made["shapes"] if s["kind"] == "tube" for p in s["points"]]
+    for link, parent in zip(robot.links, robot.parents, strict=True):
+        own = np.array([p for where, p in tubes if where == parent] or [np.zeros(3)])
+        reach = np.linalg.norm(own - link.before.translation, axis=1).min()
+        assert reach < 1e-4 + made["thick"]
+    middle, half, up = (np.array(made[k]) for k in ("middle", "half", "up"))
+    assert np.linalg.norm(scene.points(robot, motion.q).reshape(-1, 3) - middle, axis=1).max() <= np.linalg.norm(half) + 1e-3
+    close(up, -robot.gravity / np.linalg.norm(robot.gravity), 1e-4)
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------------
+
+
+class Outline(HTMLParser):
+    """Elements and their attributes, as a browser would see them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *a) for a in attrs]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Reports by name, each made once."""
+    made = {}
+    folder = tmp_path_factory.mktemp("reports")
+
+    def page_of(name):
+        if name not in made:
+            robot = {"hostile": hostile, "bare": bare, "nothing": lambda: da.Robot("nothing", ())}.get(
+                name, lambda: da.robot(name)
+            )()
+            made[name] = report.study(robot, folder / name, progress=False)
+        return made[name]
+
+    return page_of
+
+
+SECTIONS = [
+    "parameters",
+    "motion",
+    "torques",
+    "mass-matrix",
+    "quasi-velocities",
+    "energy",
+    "comparison",
+    "equations",
+    "conventions",
+]
+
+
+@pytest.mark.parametrize("name", ["two_link", "rp", "hostile", "bare", "nothing"])
+def test_a_report_has_every_section_and_asks_for_nothing(pages, name):
+    text = pages(name).read_text()
+    found = Outline(text)
+    assert [value for tag, key, value in found.attributes if tag == "section" and key == "id"] == SECTIONS
+    assert found.tags.count("script") == 4  # the data, three.js, and two of our own
+    for tag, key, value in found.attributes:
+        assert key != "src" and not key.startswith("on"), (tag, key, value)
+        assert key != "style", (tag, value)  # the policy forbids it
+        if key == "href":
+            assert value.startswith(("#", "data:,")), value
+    assert len(text) < 3e6
+
+
+def test_names_from_files_are_only_words(pages):
+    text = pages("hostile").read_text()
+    assert "<script>alert" not in text and '</style>"' not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    assert data["scene"]["chain"][0]["name"] == f"=j{HOSTILE}"
+    assert any(HOSTILE in word for word in Outline(text).words)
+
+
+def test_what_cannot_be_computed_is_told(pages):
+    text = pages("bare").read_text()
+    assert text.count("Not for this robot") == 1 and "No simulation" in text and "no forward dynamics" in text.lower()
+
+
+def test_small_arms_have_equations_and_large_ones_a_reason(pages):
+    text = pages("two_link").read_text()
+    assert text.count("<math") > 8 and "Coriolis matrix" in text
+    assert "da.equations" in model_sections.closed_forms(da.robot("puma560")).body
+
+
+def test_where_the_report_goes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = []
+    assert report.study("two_link", progress=lambda k, n: done.append((k, n))) == Path("study-two_link/report.html")
+    assert done == sorted(done) and done[-1] == (100, 100)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(da.Error, match="cannot write"):
+        report.study("two_link", tmp_path / "file", progress=False)
+    for wrong, words in ((3.0, "study takes a robot"), ("nonesuch", "nonesuch")):
+        with pytest.raises(da.Error, match=words):
+            report.study(wrong)
+
+
+def test_motions_that_a_report_can_follow():
+    arm = da.robot("two_link")
+    own = follow(arm, da.quintic([0.0, 0.0], [1.0, -1.0], 2.0))
+    assert own.time[-1] == 2.0 and own.q[-1].tolist() == [1.0, -1.0]
+    fall = arm.simulate([0.0, 0.0], duration=0.5)
+    close(follow(arm, fall).q[-1], fall.q[-1], 1e-15)
+    for wrong in (3, da.quintic([0.0], [1.0], 2.0), arm.simulate([[0.0, 0.0]] * 2, duration=0.1)):
+        with pytest.raises(da.Error):
+            follow(arm, wrong)
+
+
+def test_embedded_data_cannot_end_the_script():
+    nasty = {"a": "</script><!--<script>\u2028"}
+    text = page.embedded(nasty)
+    assert "<" not in text and json.loads(text) == nasty
+
+
+# --- the page in a browser --------------------------------------------------------------------------------------------------
+
+CHROMIUM = screenshot.chromium()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    missing = [what for what, there in (("chromium", CHROMIUM), ("playwright", find_spec("playwright"))) if not there]
+    assert not (os.environ.get("CI") and missing), f"CI must install {missing}: see .ci/run"
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=list(screenshot.FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Open a report with the network cut off; whatever is asked for beside the file, or goes wrong, fails the test."""
+    contexts, trouble = [], []
+
+    def go(name, **options):
+        context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, "offline": True, **options})
+        contexts.append(context)
+        place = pages(name).as_uri()
+        context.route(lambda url: url.split("#")[0] != place, lambda route: (trouble.append(route.request.url), route.abort()))
+        tab = context.new_page()
+        tab.on("console", lambda message: trouble.append(message.text) if message.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: trouble.append(str(error)))
+        tab.goto(place)
+        tab.wait_for_timeout(200)
+        return tab
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert not [x for x in trouble if "GPU stall" not in x and "GL Driver" not in x]  # notes of the software renderer
+
+
+def pixels(tab):
+    """The picture of the arm as the browser shows it."""
+    tab.wait_for_timeout(300)
+    return tab.locator("#scene").screenshot()
+
+
+def slide(tab, t):
+    tab.evaluate("t => { const s = document.getElementById('time'); s.value = t; s.dispatchEvent(new Event('input')); }", t)
+
+
+def pose(tab, link):
+    return np.array(tab.evaluate("i => arm.poses[i].elements", link)).reshape(4, 4).T
+
+
+def test_the_slider_moves_the_arm_and_the_cursors(visit):
+    tab, arm = visit("rp"), da.robot("rp")
+    motion = follow(arm)
+    before = pixels(tab)
+    for k in (40, 150):
+        slide(tab, motion.time[k])
+        for i in range(arm.n):
+            close(pose(tab, i), arm.poses(motion.q[k])[i], 1e-4)
+    assert pixels(tab) != before
+    moved = set(tab.eval_on_selector_all("[data-clock=motion] .cursor", "all => all.map(x => x.getAttribute('transform'))"))
+    left, right = (float(x) for x in tab.eval_on_selector("svg.chart", "x => x.dataset.box").split()[:2])
+    assert moved == {f"translate({left + 0.75 * (right - left):.1f} 0)"}
+    assert tab.inner_text("#clock") == "2.25 s"
+
+
+def test_the_arm_moves_when_played(visit):
+    tab = visit("two_link")
+    before, still = pose(tab, 1), pixels(tab)
+    tab.click("#play")
+    for _ in range(100):
+        tab.wait_for_timeout(50)
+        if tab.evaluate("now > first + 0.4"):
+            break
+    tab.click("#play")
+    assert np.abs(pose(tab, 1) - before).max() > 0.01 and pixels(tab) != still
+    stopped = tab.evaluate("now")
+    tab.wait_for_timeout(200)
+    assert tab.evaluate("now") == stopped
+
+
+def test_the_mouse_turns_the_view_and_the_boxes_hide_things(visit):
+    tab = visit("two_link")
+    home = pixels(tab)
+    box = tab.locator("#scene").bounding_box()
+    tab.mouse.move(box["x"] + 300, box["y"] + 200)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 420, box["y"] + 240, steps=4)
+    tab.mouse.up()
+    turned = pixels(tab)
+    assert turned != home
+    tab.click("#home")
+    tab.uncheck("[data-show=com]")
+    assert pixels(tab) not in (home, turned)
+
+
+def test_charts_answer_and_have_numbers_behind_them(visit):
+    tab, arm = visit("two_link"), da.robot("two_link")
+    chart = tab.locator("[data-figure=torques] svg.chart").first
+    chart.scroll_into_view_if_needed()
+    chart.hover()
+    assert "gravity" in tab.inner_text(".tip") and "N m" in tab.inner_text(".tip")
+    assert tab.evaluate("now") > 1.0  # the arm went there, too
+    details = tab.locator("[data-figure=torques] .numbers")
+    details.locator("summary").click()
+    details.locator("table").wait_for()
+    assert details.locator("tbody tr").count() == 201
+    with tab.expect_download() as download:
+        details.locator(".csv").click()
+    assert download.value.suggested_filename == "two_link-torques.csv"
+    head, *rows = Path(download.value.path()).read_text().splitlines()
+    assert head.startswith('"time [s]","joint1 inertial [N m]"')
+    table = np.array([[float(x) for x in row.split(",")] for row in rows])
+    motion = follow(arm)
+    total = [k for k, name in enumerate(head.split('","')) if "total" in name]
+    close(table[:, total], arm.inverse_dynamics(motion.q, motion.qd, motion.qdd), 1e-4)
+
+
+def test_hostile_names_do_nothing_in_a_browser(visit):
+    tab = visit("hostile")
+    assert tab.evaluate("document.scripts.length") == 4
+    assert HOSTILE in tab.inner_text("h1")
+    details = tab.locator("[data-figure=torques] .numbers")
+    details.locator("summary").click()
+    with tab.expect_download() as download:
+        details.locator(".csv").click()
+    assert "\"'=j<script>" in Path(download.value.path()).read_text()  # no formula for a spreadsheet
+
+
+@pytest.mark.parametrize("name", ["nothing", "bare"])
+def test_odd_robots_show_without_errors(visit, name):
+    tab = visit(name)
+    slide(tab, 1.0)
+    assert tab.inner_text("#clock") == "1.00 s"
+
+
+def luminance(tab):
+    return sum(map(int, re.findall(r"\d+", tab.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]))
+
+
+def test_dark_mode_and_its_button(visit):
+    light, dark = (visit("two_link", color_scheme=scheme) for scheme in ("light", "dark"))
+    assert luminance(light) > 600 and luminance(dark) < 150
+    dark.click("#theme")
+    assert luminance(dark) > 600
+    light.click("#theme")
+    assert luminance(light) < 150
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920])
+@pytest.mark.parametrize("name", ["two_link", "hostile"])
+def test_no_width_overflows(visit, name, width):
+    tab = visit(name, viewport={"width": width, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.locator("svg.chart").first.bounding_box()["width"] > 240
+
+
+def test_without_webgl_the_rest_works(browser, pages):
+    context = browser.new_context(offline=True)
+    tab = context.new_page()
+    tab.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    tab.goto(pages("two_link").as_uri())
+    assert "needs WebGL" in tab.inner_text("#view")
+    slide(tab, 1.5)
+    assert tab.inner_text("#clock") == "1.50 s"
+    context.close()
+
+
+def test_a_picture_for_the_readme(browser, pages, tmp_path):
+    browser.version  # noqa: B018 - skips without a browser
+    code = f"import screenshot; from pathlib import Path; screenshot.picture(Path({str(pages('two_link'))!r}), Path('report.png'))"
+    tools = str(Path(screenshot.__file__).parent)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": tools})
+    picture = (tmp_path / "report.png").read_bytes()
+    assert struct.unpack(">II", picture[16:24]) == (1400, 900)
+    assert 30_000 < len(picture) < 400_000
