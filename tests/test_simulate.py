@@ -208,6 +208,21 @@ def test_memory_moves_with_the_state():
     np.testing.assert_allclose(found.memory[:, 0], found.time**2 / 2, atol=1e-12)
 
 
+def test_torques_along_a_path_move_it_along():
+    """Held at the middle of each step, the forces of inverse dynamics drive the arm along the path."""
+    path = da.quintic([0.1, 0.2], [0.8, -0.4], duration=1.0)
+    move = TWO.torques_along(path, step=1e-2)
+    assert (move.qdd == path(move.time).qdd).all() and abs(move.balance).max() < 1e-6
+    forces = TWO.inverse_dynamics(*path((np.arange(1000) + 0.5) / 1000))
+    driven = TWO.simulate([0.1, 0.2], duration=1.0, torque=forces)
+    np.testing.assert_allclose(driven.q[-1], [0.8, -0.4], atol=1e-5)
+    heavy = TWO.with_payload(mass=2.0, com=(0, 0, 0))
+    assert (heavy.torques_along(move).tau == heavy.inverse_dynamics(move.q, move.qd, move.qdd)).all()
+    for wrong in (da.quintic([0.0], [1.0], 1.0), [1.0, 2.0], None):
+        with pytest.raises(da.Error, match="path of 2 coordinates"):
+            TWO.torques_along(wrong)
+
+
 def test_events_and_the_curve_between():
     ball = pendulum()
 
