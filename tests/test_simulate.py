@@ -212,7 +212,7 @@ def test_torques_along_a_path_move_it_along():
     """Held at the middle of each step, the forces of inverse dynamics drive the arm along the path."""
     path = da.quintic([0.1, 0.2], [0.8, -0.4], duration=1.0)
     move = TWO.torques_along(path, step=1e-2)
-    assert (move.qdd == path(move.time).qdd).all() and abs(move.balance).max() < 1e-6
+    assert (move.qdd == path(move.time).qdd).all() and abs(move.balance).max() < 1e-5
     forces = TWO.inverse_dynamics(*path((np.arange(1000) + 0.5) / 1000))
     driven = TWO.simulate([0.1, 0.2], duration=1.0, torque=forces)
     np.testing.assert_allclose(driven.q[-1], [0.8, -0.4], atol=1e-5)
