@@ -40,6 +40,14 @@ def test_order_of_convergence(integrator, velocities):
     assert error(coarse) > 1e-12  # a ratio of rounding errors would say nothing
 
 
+def test_euler_as_in_the_book():
+    """Park and Lynch 9.5 (E-P8): N steps give N + 1 samples; a particle that falls from rest is too high by g h t / 2."""
+    particle = da.Robot.from_screws([[0, 0, 0, 0, 0, 1]], [np.eye(4)], [da.Inertia.from_com(2.0, (0, 0, 0), 0.0)])
+    fall = particle.simulate([0.0], duration=1.0, step=0.01, integrator="euler")
+    assert len(fall) == 101
+    np.testing.assert_allclose(fall.q[:, 0] + 9.81 / 2 * fall.time**2, 9.81 / 2 * 0.01 * fall.time, atol=1e-13)
+
+
 def pendulum():
     """A rod of 1 m and 1 kg, swinging about the y axis of a level hinge."""
     return da.Robot.from_dh(
