@@ -99,7 +99,7 @@ def main():
     batches = {"inverse dynamics": arm.inverse_dynamics, "forward dynamics": arm.forward_dynamics}
     print(f"pinocchio {pin.__version__}, roboticstoolbox {rtb.__version__}, modern_robotics {mr.__version__}; 6R arm, one thread")
     print(
-        f"{'microseconds of one call':20}"
+        f"{'microseconds of one call':24}"
         + "".join(f"{x:>20}" for x in ("dalembert", "Pinocchio", "Robotics Toolbox", "Modern Robotics"))
     )
     for quantity, functions in calls(arm).items():
