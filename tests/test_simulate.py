@@ -40,6 +40,14 @@ def test_order_of_convergence(integrator, velocities):
     assert error(coarse) > 1e-12  # a ratio of rounding errors would say nothing
 
 
+def test_euler_as_in_the_book():
+    """Park and Lynch 9.5 (E-P8): N steps give N + 1 samples; a particle that falls from rest is too high by g h t / 2."""
+    particle = da.Robot.from_screws([[0, 0, 0, 0, 0, 1]], [np.eye(4)], [da.Inertia.from_com(2.0, (0, 0, 0), 0.0)])
+    fall = particle.simulate([0.0], duration=1.0, step=0.01, integrator="euler")
+    assert len(fall) == 101
+    np.testing.assert_allclose(fall.q[:, 0] + 9.81 / 2 * fall.time**2, 9.81 / 2 * 0.01 * fall.time, atol=1e-13)
+
+
 def pendulum():
     """A rod of 1 m and 1 kg, swinging about the y axis of a level hinge."""
     return da.Robot.from_dh(
@@ -206,6 +214,21 @@ def test_memory_moves_with_the_state():
     Integral.memory = np.zeros(1)
     found = moving.simulate([0.0], [1.0], 0.5, torque=Integral())
     np.testing.assert_allclose(found.memory[:, 0], found.time**2 / 2, atol=1e-12)
+
+
+def test_torques_along_a_path_move_it_along():
+    """Held at the middle of each step, the forces of inverse dynamics drive the arm along the path."""
+    path = da.quintic([0.1, 0.2], [0.8, -0.4], duration=1.0)
+    move = TWO.torques_along(path, step=1e-2)
+    assert (move.qdd == path(move.time).qdd).all() and abs(move.balance).max() < 1e-5
+    forces = TWO.inverse_dynamics(*path((np.arange(1000) + 0.5) / 1000))
+    driven = TWO.simulate([0.1, 0.2], duration=1.0, torque=forces)
+    np.testing.assert_allclose(driven.q[-1], [0.8, -0.4], atol=1e-5)
+    heavy = TWO.with_payload(mass=2.0, com=(0, 0, 0))
+    assert (heavy.torques_along(move).tau == heavy.inverse_dynamics(move.q, move.qd, move.qdd)).all()
+    for wrong in (da.quintic([0.0], [1.0], 1.0), [1.0, 2.0], None):
+        with pytest.raises(da.Error, match="path of 2 coordinates"):
+            TWO.torques_along(wrong)
 
 
 def test_events_and_the_curve_between():

@@ -209,13 +209,17 @@ def _by_stages(
 
     begin = Stage(0.0, 0, 0, 0, 0)
     for k in range(plan.samples + 1):
-        push(k * plan.every, begin, None)
         kept[:, :, k] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
-        acted[:, k] = tau[0, 0, 0]
         remembers.append(None if remembered is None else remembered.y.copy())
+        seen = rows[0].at == 0 and k < plan.samples  # the first stage is where the sample is
+        if not seen:
+            push(k * plan.every, begin, None)
+            acted[:, k] = tau[0, 0, 0]
         for step in range(k * plan.every, (k + 1) * plan.every) if k < plan.samples else ():
             for s, stage in enumerate(rows):
                 push(step, stage, s)
+                if seen and s == 0 and step == k * plan.every:
+                    acted[:, k] = tau[0, 0, 0]
                 passes[s]()
         if integrator.implicit and not stages.converged():
             raise _apart(plan, integrator)
