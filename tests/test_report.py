@@ -134,6 +134,14 @@ def test_a_stiff_fall_takes_shorter_steps():
         assert isinstance(found, compute.Free) and words in found.told and found.drift < 1e-2
 
 
+def test_a_fall_that_takes_too_long_leaves_friction_out(monkeypatch):
+    monkeypatch.setattr(compute, "PATIENCE", 0.1)
+    stiff = da.robot("puma560").with_friction(damping=5.0, coulomb=10.0)
+    found = compute.free(stiff, follow(stiff))
+    assert isinstance(found, compute.Free) and "left out" in found.told and found.drift < 1e-6
+    assert not found.dissipated.any()
+
+
 def test_a_robot_without_forward_dynamics_says_so():
     robot = bare()
     for function in (compute.quasi, compute.free):

@@ -19,8 +19,9 @@ def comparison(robot: Robot, progress: Callable[[int, int], Any] | None = None) 
     found = compare(robot, progress=progress)
     told = (
         "<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, "
-        "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the source "
-        f"is written; totals count divisions and square roots, too. Nanoseconds are of one state in a batch of {found.states}, by one thread on the machine that made this page.</p>"
+        "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
+        "source is written; totals count divisions and square roots, too. Nanoseconds are those of one state in a batch of "
+        f"{found.states}, by one thread on the machine that made this page.</p>"
     )
     tables = "".join(table(found, quantity) for quantity in found.quantities)
     remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in found.remarks)

@@ -1,6 +1,8 @@
 """What a report shows, as arrays along a motion. Nothing here knows about pages."""
 
+import time
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,12 +15,16 @@ from dalembert.spatial import Array
 from dalembert.study.report.motion import Motion
 
 FREE = 2.0  # s of free fall
-# integrators to try, until energy drifts by less than DRIFT of the largest kinetic energy
+# integrators to try, until energy drifts by less than DRIFT of the largest kinetic energy; and whether friction is left out
+KUTTA = "Runge and Kutta’s fourth-order method in steps of"
 ATTEMPTS = (
-    ("rk4", 1e-3, "Runge and Kutta’s fourth-order method in steps of 1 ms"),
-    ("rk4", 1e-4, "Runge and Kutta’s fourth-order method in steps of 0.1 ms"),
-    ("Radau", 1e-3, "SciPy’s Radau method, for stiff equations"),
+    ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
+    ("rk4", 1e-4, False, f"{KUTTA} 0.1 ms"),
+    ("Radau", 1e-3, False, "SciPy’s Radau method, for stiff equations"),
+    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, with which these equations are too stiff"),
+    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, with which these equations are too stiff"),
 )
+PATIENCE = 10.0  # s for a method that chooses its own steps
 DRIFT = 1e-4
 
 
@@ -166,7 +172,8 @@ def quasi(robot: Robot, motion: Motion) -> Quasi | str:
 def free(robot: Robot, motion: Motion) -> Free | str:
     """Energies while the arm falls from where the motion starts, without torques; or why that cannot be computed.
 
-    Light links with much friction are stiff: where Runge and Kutta's steps are too long, shorter ones are taken.
+    Light links with much friction are stiff: where steps are too long, shorter ones are taken, or another method; or the
+    friction is left out.
 
     >>> import dalembert as da
     >>> from dalembert.study.report.motion import follow
@@ -179,9 +186,12 @@ def free(robot: Robot, motion: Motion) -> Free | str:
         return "the robot has no joints"
     best: Free | None = None
     reasons: list[str] = []
-    for integrator, step, words in ATTEMPTS:
+    rubs = any(x.joint.damping or x.joint.coulomb for x in robot.links)
+    for integrator, step, smooth, words in ATTEMPTS:
+        if (smooth or integrator == "Radau") and (best or not rubs):
+            break
         try:
-            found = _fall(robot, motion, integrator, step, words)
+            found = _fall(robot.without_friction() if smooth else robot, motion, integrator, step, words)
         except Error as failed:
             reasons.append(str(failed))
             continue
@@ -194,10 +204,23 @@ def free(robot: Robot, motion: Motion) -> Free | str:
 def _fall(robot: Robot, motion: Motion, integrator: str, step: float, words: str) -> Free:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # what does not succeed is told in the page
-        t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, progress=False)
+        torque = _within(PATIENCE) if integrator == "Radau" else None
+        t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
         few = slice(None, None, round(FREE / step / 200))
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
         found = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
     if not all(np.isfinite(x).all() for x in found[:-1]):
         raise Error("energies are not finite; robot.check() may tell why")
     return found
+
+
+def _within(seconds: float) -> Callable[..., Array]:
+    """No torque, but an end to patience: Coulomb friction makes a method that chooses its own steps stand still."""
+    end = time.monotonic() + seconds
+
+    def torque(t: float, q: Array, qd: Array) -> Array:
+        if time.monotonic() > end:
+            raise Error(f"the simulation takes longer than {seconds:g} s")
+        return np.zeros_like(q)
+
+    return torque

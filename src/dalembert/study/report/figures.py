@@ -14,6 +14,7 @@ from dalembert.spatial import Array
 from dalembert.study.report.charts import Panel, legend, line_chart
 
 SHOWN = 12  # panels that are open at once
+TALL = 20  # rows of a table that scrolls
 DIGITS = 5
 ROUNDING = 1e-13  # of the largest value in a figure: what is below is called 0
 
@@ -117,11 +118,12 @@ def table_html(
         return f"<{tag}{scope}{' class=word' if k in text else ''}>{content}</{tag}>"
 
     top = "".join(cell("th", k, x) for k, x in enumerate(head))
-    body = "".join(f"<tr>{''.join(cell('td', k, x) for k, x in enumerate(row))}</tr>" for row in rows)
+    lines = [f"<tr>{''.join(cell('td', k, x) for k, x in enumerate(row))}</tr>" for row in rows]
     told = f'<p class="cap">{caption}</p>' if caption else ""
+    scroll = "scroll tall" if len(lines) > TALL else "scroll"
     return (
-        f'{told}<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
-        f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'{told}<div class="{scroll}" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
+        f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
 
 

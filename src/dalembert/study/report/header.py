@@ -71,8 +71,7 @@ def _facts(robot: Robot, motion: Motion) -> str:
                     f"at {robot.joint_names[int(sizes.argmax())]}",
                 )
             )
-        M = robot.mass_matrix(motion.q)
-        facts.append(("inertia at the base", _first_inertia(robot, M), f"smallest and largest of {robot.joint_names[0]}"))
+        facts.append(_largest_inertia(robot, motion))
         count = robot.operation_count("inverse_dynamics")
         facts.append(("inverse dynamics", f"{count.mul} mul, {count.add} add", "operations, customized to this robot"))
     doubts = len(robot.check())
@@ -85,9 +84,15 @@ def _facts(robot: Robot, motion: Motion) -> str:
     )
 
 
-def _first_inertia(robot: Robot, M: Array) -> str:
-    unit = "kg" if robot.links[0].joint.kind == "prismatic" else "kg m²"
-    return f"{number(float(M[:, 0, 0].min()), 3)} … {number(float(M[:, 0, 0].max()), 3)} {unit}"
+def _largest_inertia(robot: Robot, motion: Motion) -> tuple[str, str, str]:
+    """The range of the diagonal entry of M, among the turning joints if there are any, that becomes largest."""
+    M = np.diagonal(robot.mass_matrix(motion.q), axis1=-2, axis2=-1)
+    units = np.array(force_units(robot))
+    unit = "N m" if "N m" in units else "N"
+    k = int(np.where(units == unit, M.max(axis=0), -np.inf).argmax())
+    low, high = (number(float(x), 3) for x in (M[:, k].min(), M[:, k].max()))
+    span = high if low == high else f"{low} … {high}"
+    return "largest inertia", f"{span} {'kg m²' if unit == 'N m' else 'kg'}", f"at {robot.joint_names[k]}, along the motion"
 
 
 def _direction(gravity: Array) -> str:

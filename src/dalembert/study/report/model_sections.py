@@ -12,6 +12,7 @@ from dalembert.model.check import CONVENTIONS
 from dalembert.robot import Robot
 from dalembert.study.report.figures import Section, number, table_html, vector
 
+FEW = 8  # named frames that are listed at once
 SMALL = 4  # joints: more are not even tried
 SYMBOLIC, NUMERIC = 170, 120  # terms of M, C and g that a page may show with symbols, and with numbers only
 WIDTH = 105  # letters of a line of mathematics
@@ -52,6 +53,8 @@ def _frames(robot: Robot) -> str:
     if not robot.frames:
         return ""
     listed = ", ".join(f"<b>{escape(f.name)}</b> on {escape(f.link)}" for f in robot.frames)
+    if len(robot.frames) > FEW:
+        return f'<details><summary>{len(robot.frames)} named frames</summary><p class="note">{listed}.</p></details>'
     return f'<p class="note">Named frames, which every <code>link=</code> accepts: {listed}.</p>'
 
 

@@ -118,8 +118,6 @@ def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
 
     `base` is the thickness of a link near the base; those further out are thinner.
     """
-    depth = _depths(robot)
-    taper = 0.5 / max(3, *depth, 0)
     ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
     for link, parent in zip(robot.links, robot.parents, strict=True):
         ends[parent].append(link.before.translation)
@@ -127,19 +125,30 @@ def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
         ends[i].append(tip.translation)
     found = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
-    for i, link in enumerate(robot.links):
-        thick = base * (1 - taper * depth[i])
-        found += _joint(i, link, motion.q[:, i], thick, round(1.3 * thick + 0.3 * taper * base, 5))
+    for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
+        found += _joint(i, link, motion.q[:, i], thick)
         found += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
         if (mass := link.inertia.mass) > 0:
-            ball = base * (0.35 + 0.85 * (mass / heaviest) ** (1 / 3))
+            ball = base * (0.25 + 0.9 * (mass / heaviest) ** (1 / 3))
             found.append({"kind": "com", "link": i, "points": [_rounded(link.inertia.com)], "radius": round(ball, 5)})
     return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
 
 
-def _joint(i: int, link: Link, q: Array, thick: float, radius: float) -> list[dict[str, Any]]:
+def _thicknesses(robot: Model, ends: dict[int, list[Array]], base: float) -> list[float]:
+    """Links further out are thinner, and fingers are not thicker than long; where joints coincide, the parent's length counts."""
+    depth: list[int] = []
+    length: list[float] = []
+    for i, (link, parent) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+        reach = max((float(np.linalg.norm(end - link.after.inverse.translation)) for end in ends[i]), default=0.0)
+        length.append(reach if reach > 0.1 * base else np.inf if parent < 0 else length[parent])
+    taper = 0.5 / max(3, *depth, 0)
+    return [min(base * (1 - taper * d), max(0.4 * x, 0.12 * base)) for d, x in zip(depth, length, strict=True)]
+
+
+def _joint(i: int, link: Link, q: Array, thick: float) -> list[dict[str, Any]]:
     """A cylinder about the axis; or a box, and the rod on which it slides, as long as the motion needs."""
-    axis = link.after.inverse
+    axis, radius = link.after.inverse, round(1.4 * thick, 5)
     if link.joint.kind != "prismatic":
         return [{"kind": "joint", "link": i, "at": _pose(axis), "radius": radius}]
     rod = [axis.translation - axis.rotation[:, 2] * x for x in (max(float(q.max()), 0.0), min(float(q.min()), 0.0))]
@@ -155,13 +164,6 @@ def elbow(axis: Pose, end: Array, thick: float) -> list[Array]:
         if np.linalg.norm(corner - corners[-1]) > 0.05 * thick:
             corners.append(corner)
     return corners
-
-
-def _depths(robot: Model) -> list[int]:
-    depth: list[int] = []
-    for parent in robot.parents:
-        depth.append(0 if parent < 0 else depth[parent] + 1)
-    return depth
 
 
 def _tube(link: int, corners: list[Array], radius: float) -> dict[str, Any]:
