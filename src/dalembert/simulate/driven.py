@@ -28,7 +28,8 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
         plan.progress(k, plan.samples)
     count, n = q[0].shape
     memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
-    return Found(*(np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau)), memory)
+    q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))
+    return Found(q, v, tau, memory)
 
 
 class _Memory:
@@ -103,6 +104,5 @@ class _Driven:
         try:
             return np.broadcast_to(np.asarray(found, dtype=float), q.shape)
         except (ValueError, TypeError):
-            raise Error(
-                f"simulate: torque(t, q, qd) must give forces {q.shape}, it gave {brief(found)} at t = {time:g} s"
-            ) from None
+            given = f"{brief(found)} at t = {time:g} s"
+            raise Error(f"simulate: torque(t, q, qd) must give forces {q.shape}, it gave {given}") from None
