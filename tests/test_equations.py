@@ -158,6 +158,43 @@ def test_canonical_trigonometry():
         assert abs(form.evaluate({"a": 0.3, "q1": 0.7, "q2": 1.1}) - value) < 1e-14
 
 
+def test_exponents_never_run_over():
+    """Digits of 8 bits: x^127 is the highest, and what goes beyond is refused instead of becoming powers of the neighbour."""
+    s = Symbols(("x", "y"), "R")
+    x = s["x"]
+    high = x**16 * x**16 * x**16 * x**16 * x**16 * x**16 * x**16
+    assert (high * x**15).decoded()[0].powers[:2] == (127, 0)
+    for wrong in (lambda: high * x**16, lambda: s["y"] * (high * x**15) * x, lambda: s.number(1) / high / x**16, lambda: high**16):
+        with pytest.raises(da.Error, match="exponents beyond 127"):
+            wrong()
+    low = 1 / (high * x**15)
+    with pytest.raises(da.Error, match="exponents beyond 127"):
+        low.diff("x")
+    c = s.angle(0).cos()
+    once = c
+    for _ in range(200):  # the bound is recomputed where high powers cancel
+        once = once * x / x
+    assert once == c
+
+
+def test_small_numbers_of_other_units_stay():
+    """A length of 0.1 um in an arm of large masses is no rounding."""
+    rows = [
+        da.DHRow(alpha=0.3, a=a, inertia=da.Inertia.from_com(m, (0, 0, 0), (m * 1e-16,) * 3)) for a, m in ((1e-7, 3e3), (1e-7, 5e3))
+    ]
+    robot = da.Robot.from_dh(rows, convention="standard")
+    state = np.random.default_rng(2).uniform(-1, 1, (3, 5, 2))
+    for symbols in (("mass",), ("mass", "gravity"), ("length",), ()):
+        found = da.equations(robot, symbols).evaluate(*state)
+        close(found.M, robot.mass_matrix(state[0], backend="numpy"), 1e-12)
+        close(found.tau, robot.inverse_dynamics(*state, backend="numpy"), 1e-12)
+    s = Symbols(("m", "l"), "R")
+    tiny = s["l"] * 1.23456789012345e-17
+    assert tiny + s["m"] * np.pi - s["m"] * np.pi == tiny
+    assert (tiny + np.sqrt(2) - np.sqrt(2)).evaluate({"l": 1.0}) == 1.23456789012345e-17
+    assert s["m"] * 0.1 * 3 - s["m"] * 0.3 == 0
+
+
 def test_numbers_that_were_meant():
     assert [exact(x) for x in (0.0, -1.0, 1 / 12, 9.8062, 0.020000000000000004)] == [
         0,
@@ -315,6 +352,13 @@ def test_mistakes():
         1 / two_link().M[0, 0]
     with pytest.raises(da.Error, match=r"q needs shape \(\.\.\., 2\)"):
         two_link(where=None).evaluate([0.0] * 3)
+    form = two_link().M[0, 0]
+    assert form != np.nan and form != np.inf and form != 1j and form != "x"
+    for wrong in (lambda: form / 0, lambda: form / 0.0, lambda: form + np.nan, lambda: form * 1j, lambda: form.evaluate("ab")):
+        with pytest.raises(da.Error):
+            wrong()
+    with pytest.raises(da.Error, match="q2 must be numbers, got 'x'"):
+        form.evaluate({"q2": "x", "m1": 1.0, "m2": 1.0, "l": 1.0})
     stone = da.equations(da.Robot("stone", ()))
     assert stone.M.shape == (0, 0)
     assert stone.tau.shape == (0,)

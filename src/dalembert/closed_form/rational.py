@@ -4,6 +4,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from dalembert.errors import Error, brief
+
 
 def exact(x: Any) -> int | float | Fraction:
     """The number that was meant: whole, a simple fraction, or a short decimal; other floats stay floats.
@@ -32,5 +34,8 @@ def ratio(x: Any) -> tuple[Any, int]:
         return x, 1
     if isinstance(x, Fraction):
         return x.numerator, x.denominator
-    n, d = float(x).as_integer_ratio()
+    try:
+        n, d = float(x).as_integer_ratio()
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"closed forms take finite real numbers, got {brief(x)}") from None
     return (n, d) if d <= 4096 else (float(x), 1)
