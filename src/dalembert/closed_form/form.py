@@ -98,6 +98,13 @@ class Symbols:
         """qd or qdd, as formulations take them."""
         return np.array([self[f"{name}{i + 1}"] for i in range(len(self.joints))], dtype=object)
 
+    def forms(self, array: Any) -> Any:
+        """An array of forms; numbers become forms."""
+        array = np.asarray(array, dtype=object)
+        found = np.empty(array.size, dtype=object)
+        found[:] = [x if isinstance(x, Form) else self.number(x) for x in array.flat]
+        return found.reshape(array.shape)
+
 
 class Form:
     """A closed form: a scalar with + - *, division by numbers and single products of symbols, derivatives, and a print of itself.
@@ -285,6 +292,8 @@ class Form:
         from dalembert.closed_form.write import as_sympy
 
         return as_sympy(self)
+
+    _sympy_ = sympy  # what SymPy's own functions and matrices look for
 
 
 def settled(forms: Any) -> Any:

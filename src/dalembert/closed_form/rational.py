@@ -4,6 +4,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import Error, brief
 
 
@@ -20,6 +22,14 @@ def exact(x: Any) -> int | float | Fraction:
     if abs(float(near) - x) <= 4e-16 * abs(x):
         return near.numerator if near.denominator == 1 else near
     return Fraction(repr(x)) if len(Decimal(repr(x)).as_tuple().digits) <= 12 else x
+
+
+def exactly(array: Any) -> Any:
+    """An array of the numbers that were meant; what is no float stays as it is."""
+    array = np.asarray(array, dtype=object)
+    found = np.empty(array.size, dtype=object)
+    found[:] = [exact(x) for x in array.flat]
+    return found.reshape(array.shape)
 
 
 def meant(x: float) -> Fraction:

@@ -5,14 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_form.document import display
 from dalembert.closed_form.form import Symbols
+from dalembert.closed_form.names import braced, entry_name, label
+from dalembert.closed_form.paper import display, document, in_markdown, plain, save
 from dalembert.closed_form.rational import exact
-from dalembert.closed_form.write import LatexStyle, TextStyle, braced, entry_name, label
+from dalembert.closed_form.write import LatexStyle, TextStyle
 from dalembert.errors import Error
 from dalembert.trace.program import Program, operands
 
@@ -76,6 +78,7 @@ class Shared:
 
     symbols: Symbols
     program: Program
+    note: str = ""
 
     @cached_property
     def assignments(self) -> tuple[Assignment, ...]:
@@ -86,7 +89,8 @@ class Shared:
         return len(self.assignments)
 
     def __str__(self) -> str:
-        return "\n".join(f"{a.name} = {a.text}" for a in self.assignments)
+        lines = [f"{a.name} = {a.text}" for a in self.assignments]
+        return "\n".join([*([f"# {self.note}"] if self.note else []), *lines])
 
     def __repr__(self) -> str:
         return f"<Shared {self.program.signature}: {len(self)} assignments>"
@@ -94,6 +98,20 @@ class Shared:
     def latex(self) -> str:
         """One aligned display."""
         return display((a.latex_name, a.latex) for a in self.assignments)
+
+    def _repr_latex_(self) -> str | None:
+        return in_markdown(self.latex()) if 0 < len(self) <= 50 else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
+        title = f"{self.symbols.robot}: {', '.join(v.name for v in self.program.outputs)} with shared subexpressions"
+        notes = [self.note] if self.note else []
+        writers = {
+            ".tex": lambda: document(title, [*notes, self.latex()]),
+            ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(self.latex())]) + "\n",
+            ".txt": lambda: f"# {title}\n{self}\n",
+        }
+        return save(path, writers, "equations")
 
 
 class _Writer:
