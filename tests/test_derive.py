@@ -1,11 +1,14 @@
 """Derivations: the books' worked two-link examples, step by step."""
 
 import re
+import shutil
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import close
+from papers import compiled
 
 import dalembert as da
 from dalembert.derivation.methods import METHODS
@@ -176,7 +179,7 @@ def test_the_document_reads_like_the_book(tmp_path):
     assert repr(d) == "<Derivation of two_link by lagrange_euler: 9 steps>"
     assert [step.title for step in d.steps][-1] == "The joint forces"
     assert set(d.steps[2].values) == {"U11", "U21", "U22"}
-    d.save(tmp_path / "two.md")
+    assert d.save(tmp_path / "two.md") == tmp_path / "two.md"
     assert (tmp_path / "two.md").read_text(encoding="utf-8") == d.markdown()
     d.save(tmp_path / "two.tex")
     text = (tmp_path / "two.tex").read_text(encoding="utf-8")
@@ -218,6 +221,29 @@ def test_names():
     assert str(da.derive(arm, where={"cx1": "-r", "cx2": "-r"})["c"][1]) == "m2*g*(-r + l)*cos(q1 + q2)"
 
 
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["two_link", "planar_3r", "HR in letters"])
+def test_document_compiles(name, method, tmp_path):
+    """And what is too wide for a page is broken."""
+    robot, options = ROBOTS[name]()
+    compiled(da.derive(replace(robot, name="Ärm 机_1 ς"), method, **options), tmp_path)
+
+
+def test_wide_matrices_are_listed():
+    text = da.derive(da.robot("planar_3r")).latex()
+    assert r"\left(\mathbf{D}\right)_{12} = \left(\mathbf{D}\right)_{21} &= " in text
+    assert r"\mathbf{c} = \begin{bmatrix}" in text
+
+
+def test_arms_that_are_too_much():
+    start = time.perf_counter()
+    with pytest.raises(da.Error, match=r"random_RRR_3 has values of more than 2000 terms; take fewer symbols.*shared"):
+        da.derive(da.random_robot(3, "RRR"))
+    assert time.perf_counter() - start < 10
+    assert da.derive(da.random_robot(3, "RRR"), "newton_euler", ()).check.difference < 1e-12
+
+
 def test_mistakes():
     arm = da.robot("two_link")
     with pytest.raises(da.Error, match="did you mean 'lagrange_euler'"):
@@ -226,6 +252,9 @@ def test_mistakes():
         da.derive(da.robot("puma560"))
     with pytest.raises(da.Error, match="needs a robot"):
         da.derive("two_link")
+    for wrong in ({"method": ["x"]}, {"symbols": 3}, {"where": 3}, {"where": "x"}, {"longest": "x"}):
+        with pytest.raises(da.Error):
+            da.derive(arm, **wrong)
     with pytest.raises(da.Error, match="unknown value of this derivation: 'U12'"):
         derived("lagrange_euler")["U12"]
     with pytest.raises(da.Error, match=r"qd must have shape \(2,\)"):

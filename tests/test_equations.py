@@ -2,17 +2,19 @@
 
 import re
 import shutil
-import subprocess
 import time
+from dataclasses import replace
 from fractions import Fraction
 from math import pi
 
 import numpy as np
 import pytest
 from conftest import close
+from papers import compiled
 
 import dalembert as da
 from dalembert.closed_form.form import Symbols
+from dalembert.closed_form.paper import escaped
 from dalembert.closed_form.rational import exact
 
 PARTS = ("mass", "com", "inertia", "length", "gravity")
@@ -323,12 +325,98 @@ def test_documents(name, short, tmp_path):
         e.save(tmp_path / "eom.pdf")
 
 
+def strange(robot):
+    """The same under a name with letters that TeX has trouble with."""
+    return replace(robot, name="Ärm_№1 & 100% {ß} ~^\\\\ αβς Ω 机器人 $x$ #<|>")
+
+
+COMPILED = {
+    "two_link": lambda: da.equations(da.robot("two_link"), where="book"),
+    "spatial": lambda: da.equations(arm("spatial")),
+    "random:HR": lambda: da.equations(arm("random:HR")),
+    "strange": lambda: da.equations(strange(da.robot("two_link").with_friction(damping=0.1))),
+    "no joints": lambda: da.equations(da.Robot("stone", ())),
+    "shared": lambda: da.equations(strange(da.robot("rp"))).shared("tau"),
+    "screws": lambda: da.lie_two_joint(strange(da.robot("two_link")), PARTS),
+    "no shorthand": lambda: da.equations(da.random_robot(1, "R" * 12, (-1, 0, *(0,) * 10)), ()),
+}
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")
-@pytest.mark.parametrize("name", ["two_link", "spatial", "random:HR"])
+@pytest.mark.parametrize("name", COMPILED)
 def test_document_compiles(name, tmp_path):
-    path = da.equations(arm(name)).save(tmp_path / "eom.tex")
-    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name], cwd=tmp_path, capture_output=True)
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    compiled(COMPILED[name](), tmp_path)
+
+
+def test_letters_for_pdflatex():
+    assert escaped(strange(da.robot("rp")).name).isascii()
+    assert escaped("é_ø α机") == r"\'{e}\_{\o} $\alpha$[U+673A]"
+
+
+def test_files_are_where_save_says(tmp_path):
+    robot = da.robot("two_link").with_friction(damping=0.1)
+    e = da.equations(robot)
+    for made in (e, e.shared("g"), da.lie_two_joint(robot, "mass")):
+        for ending in ("tex", "md", "txt", "TEX"):
+            path = made.save(tmp_path / f"eom.{ending}")
+            assert path == tmp_path / f"eom.{ending}"
+            assert "riction" in path.read_text(encoding="utf-8")  # that it is left out
+        with pytest.raises(da.Error, match="there is no folder"):
+            made.save(tmp_path / "nowhere" / "eom.tex")
+        assert made._repr_latex_().startswith("$$")
+        assert "# Friction" in str(made)
+    assert "riction" not in str(da.equations(robot.without_friction()))
+
+
+def test_names_that_mislead():
+    for wrong in ("C_1", "S12", "C1", "theta1", "tau2", "M11", "g1", "qd1", "cos"):
+        with pytest.raises(da.Error, match="name"):
+            two_link(where={"ax1": wrong})
+    with pytest.raises(da.Error, match="'l_1' and 'l1' would both be written l_1"):
+        two_link(where={"ax1": "l1", "ax2": "l_1"})
+    da.equations(da.robot("rp"), where={"cz1": "theta2"})  # joint 2 slides: it has no angle
+    with pytest.raises(da.Error, match="d_2"):
+        da.equations(da.robot("rp"), where={"cz1": "d2"})
+
+
+def test_shorthand_of_many_joints():
+    """C_{12} is joint 12, or joints 1 and 2."""
+    few, many = Symbols((), "R" * 9), Symbols((), "R" * 12)
+    assert (few.angle(0) + few.angle(1)).cos().latex() == "C_{12}"
+    assert (few.angle(0) - few.angle(1)).sin().latex() == "S_{1-2}"
+    assert (many.angle(0) + many.angle(1)).cos().latex() == "C_{1,2}"
+    assert (many.angle(0) - many.angle(1)).cos().latex() == "C_{1,-2}"
+    assert many.angle(11).cos().latex() == "C_{12}"
+
+
+def test_book_letters():
+    """where="book" is what the book's arm needs, and what a robot is worth."""
+    e = two_link(where="book")
+    assert all(x.terms == y.terms for x, y in zip(e.tau, two_link().tau, strict=True)) or str(e) == str(two_link())
+    assert e.values == {"m1": 1.0, "m2": 1.0, "l": 1.0, "g": 9.8062}
+    for name in ("planar_3r", "rp", "spatial", "random:RPR", "stanford"):
+        robot = arm(name)
+        q, qd, qdd = np.random.default_rng(3).uniform(-1, 1, (3, robot.n))
+        close(da.equations(robot, where="book").evaluate(q, qd, qdd).tau, robot.inverse_dynamics(q, qd, qdd), 1e-12)
+    heavy = da.equations(da.robot("two_link"), ("inertia", "length"), where="book")  # masses stay numbers
+    assert str(heavy.M[1, 1]) == "l**2/12 + (l - 1/2)**2" or "l**2" in str(heavy.M[1, 1])
+
+
+def test_one_name_or_several():
+    e = two_link()
+    assert e.latex(parts="tau") == e.latex(parts=["tau"]) == e.latex(parts=("tau",))
+    assert str(e.shared(["M", "g"])) == str(e.shared("M", "g")) == str(e.shared(("M", "g"), "g"))
+    assert str(da.equations(da.robot("two_link"), "mass").tau) == str(da.equations(da.robot("two_link"), ["mass"]).tau)
+
+
+def test_nothing_to_write(tmp_path):
+    stone = da.equations(da.Robot("stone", ()))
+    assert len(stone.shared()) == 0
+    assert str(stone.shared("tau")) == stone.latex() == str(stone) == ""
+    assert stone._repr_latex_() is None and stone.shared()._repr_latex_() is None
+    for ending in ("tex", "md"):
+        text = stone.save(tmp_path / f"stone.{ending}").read_text()
+        assert "no joints" in text and "align" not in text
 
 
 def test_notebooks_and_prompts():
@@ -342,9 +430,26 @@ def test_notebooks_and_prompts():
 def test_mistakes():
     with pytest.raises(da.Error, match="unknown symbol 'ax3'"):
         two_link(where={"ax3": "l"})
-    for wrong in ("l +", "sin(l)", "l.real", "'x'", "", "cos", None, np.inf, [1.0]):
+    for wrong in ("l +", "sin(l)", "l.real", "'x'", "", "cos", None, np.inf, [1.0], "True", "λ", 10**400, "9" * 5000):
         with pytest.raises(da.Error):
             two_link(where={"ax1": wrong})
+    for wrong in ("1/0", "l/0", "l**0.5", "l**l", "l**-1", "2.0**5000"):
+        with pytest.raises(da.Error):
+            _ = two_link(where={"ax1": wrong}).M
+        with pytest.raises(da.Error):
+            two_link(where={"ax1": wrong}).shared()
+    for wrong in (3, "books", ["ax1"], {3: "l"}):
+        with pytest.raises(da.Error):
+            two_link(where=wrong)
+    for wrong in (3, [3], "colour"):
+        with pytest.raises(da.Error):
+            da.equations(da.robot("two_link"), wrong)
+    for wrong in (3, "nonesuch", ["composite_body"]):
+        with pytest.raises(da.Error, match="method"):
+            da.equations(da.robot("two_link"), method=wrong)
+    for wrong in (("ab",), ([0, 0], "ab"), (None,), ([[0, 0]] * 3, [[0, 0]] * 2), ([0, 0], None, None, 3)):
+        with pytest.raises(da.Error):
+            two_link().evaluate(*wrong)
     with pytest.raises(da.Error, match="unknown part of the equations 'N'"):
         two_link().shared("N")
     with pytest.raises(da.Error, match="whole powers"):

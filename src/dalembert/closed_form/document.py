@@ -61,7 +61,7 @@ def _tex(equations: "Equations", short: bool) -> str:
     parts = [f"\\[ {_BALANCE} \\]", *_notes(equations, short)]
     if equations.symbols.joints:
         parts += [f"\\section*{{{_TITLES[p]}}}\n{equations.latex(short, p)}" for p in _TITLES]
-        parts += [f"\\section*{{Parameters}}\n\\raggedright {_parameters(equations, short)}"]
+        parts += [f"\\section*{{Parameters}}\n{_parameters(equations, short)}"]
     return document(f"Equations of motion of {equations.robot.model.name}", parts)
 
 

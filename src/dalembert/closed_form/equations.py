@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import several
+from dalembert.arguments import by_name, several
 from dalembert.closed_form.book import known_values, letters, meanings
 from dalembert.closed_form.document import save_equations
 from dalembert.closed_form.form import Form, Symbols, numbers, settled
@@ -135,18 +135,21 @@ class Equations:
         [49.031, 14.7093]
         """
         n = len(self.symbols.joints)
-        if parameters is not None and not isinstance(parameters, Mapping):
-            raise Error(f"parameters must be values by name, such as {{'m1': 2.0}}, got {brief(parameters)}")
-        values: dict[str, Any] = {**self.values, **(parameters or {})}
+        given = by_name({} if parameters is None else parameters, "parameters", "{'m1': 2.0}")
+        values: dict[str, Any] = {**self.values, **given}
         for name in values:
             if name not in self.names:
                 raise unknown("parameter", name, self.names)
         for letter, x in (("q", q), ("qd", qd), ("qdd", qdd)):
-            x = np.zeros(n) if x is None else numbers(x, letter)
+            x = np.zeros(n) if x is None and letter != "q" else numbers(x, letter)
             if x.shape[-1:] != (n,):
                 raise Error(f"{letter} needs shape (..., {n}), got {x.shape}")
             values |= {f"{letter}{i + 1}": x[..., i] for i in range(n)}
-        batch = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
+        shapes = [np.shape(x) for x in values.values()]
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise Error(f"these batches do not go together: {', '.join(map(str, dict.fromkeys(shapes)))}") from None
         return Values(*(_evaluated(getattr(self, part), values, batch) for part in PARTS_OF))
 
     def entries(self, parts: Sequence[str] | str = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
@@ -245,6 +248,9 @@ def equations(
     """
     if not isinstance(robot, Model):
         raise Error(f"equations takes a robot, such as da.robot('two_link'), got {brief(robot)}")
+    if not isinstance(method, str):
+        raise Error(f"method must be the name of a formulation of the mass matrix, got {brief(method)}")
+    formulation("mass_matrix", method)
     made = symbolic(robot, several(symbols, "symbols"))
     read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
     return Equations(made, _symbols(made, read), read, method)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import by_name
 from dalembert.closed_form.rational import meant, ratio
 from dalembert.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
 from dalembert.errors import Error, brief, unknown
@@ -74,7 +75,7 @@ class Symbols:
         return 1 << TRIG * (len(self.joints) - 1 - i)
 
     def __getitem__(self, name: str) -> "Form":
-        if name not in self.units:
+        if not isinstance(name, str) or name not in self.units:
             raise unknown("symbol", name, self.names)
         return Form(self, {(0, self.units[name]): 1}, 1, 1)
 
@@ -197,7 +198,7 @@ class Form:
 
     def diff(self, name: str) -> "Form":
         """The derivative with respect to a symbol; angles count inside and outside of cosines and sines."""
-        if name not in self.symbols.units:
+        if not isinstance(name, str) or name not in self.symbols.units:
             raise unknown("symbol", name, self.symbols.names)
         unit, n = self.symbols.units[name], len(self.symbols.joints)
         joint = self.symbols.names.index(name) - len(self.symbols.parameters)
@@ -234,8 +235,7 @@ class Form:
         >>> float((s["l"] * s.angle(0).cos()).evaluate({"l": 2.0, "q1": 0.0}))
         2.0
         """
-        if not isinstance(values, Mapping):
-            raise Error(f"evaluate takes the values of symbols by name, such as {{'q1': 0.5}}, got {brief(values)}")
+        by_name(values, "values", "{'q1': 0.5}")
         names, total = self.symbols.names, 0.0
         trig: dict[Any, Any] = {((0,) * len(self.symbols.joints), False): 1.0}
         products: dict[Any, Any] = {}
@@ -347,6 +347,8 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
 def numbers(x: Any, name: str) -> Any:
     """An array of floats, or an Error that names it."""
     try:
+        if x is None:
+            raise TypeError
         return np.asarray(x, dtype=float)
     except (TypeError, ValueError):
         raise Error(f"{name} must be numbers, got {brief(x)}") from None

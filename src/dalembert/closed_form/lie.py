@@ -50,9 +50,8 @@ class LieForm:
         lines = [f"M{i + 1}{j + 1} = {_M[i][j]}" for i, j in ((0, 0), (0, 1), (1, 1))]
         lines += [f"C{i + 1}{j + 1} = {_C[i][j]}" for i in range(2) for j in range(2)]
         lines += ["a = <Ad [A1, A2], Ad A1>_2", "b = <Ad [A1, A2], A2>_2", "where"]
-        return "\n".join(
-            [*([f"# {self.note}"] if self.note else []), *lines, *(f"{name} = {form}" for name, form in self.inner.items())]
-        )
+        lines += [f"{name} = {form}" for name, form in self.inner.items()]
+        return "\n".join([*([f"# {self.note}"] if self.note else []), *lines])
 
     def __repr__(self) -> str:
         return "<LieForm of two joints>"

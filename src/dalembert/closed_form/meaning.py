@@ -21,11 +21,11 @@ def parsed(meaning: Any) -> ast.expr:
     try:
         text = meaning if isinstance(meaning, str) else _finite(meaning)
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
-    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, TypeError, ValueError, OverflowError, RecursionError, MemoryError):
         raise Error(f"cannot read {brief(meaning)}; write something like '-l/2' or 'm1*l^2/12'") from None
     known = (ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Name, ast.Load, ast.Constant, *_OPERATIONS)
     for x in ast.walk(tree):
-        fits = isinstance(x, known) and (not isinstance(x, ast.Constant) or isinstance(x.value, int | float))
+        fits = isinstance(x, known) and (not isinstance(x, ast.Constant) or type(x.value) in (int, float))
         if not fits or (isinstance(x, ast.Name) and not x.id.isascii()):
             raise Error(f"{brief(meaning)} may hold numbers, names of plain letters, + - * / and whole powers only")
     return tree
@@ -60,9 +60,16 @@ def _valued(tree: Any, scalars: Mapping[str, Any], number: Any) -> Any:
     if isinstance(tree, ast.UnaryOp):
         inner = _valued(tree.operand, scalars, number)
         return -inner if isinstance(tree.op, ast.USub) else inner
-    right = tree.right.value if isinstance(tree.op, ast.Pow) and isinstance(tree.right, ast.Constant) else None
     left = _valued(tree.left, scalars, number)
-    return _OPERATIONS[type(tree.op)](left, _valued(tree.right, scalars, number) if right is None else right)
+    right = _power(tree.right) if isinstance(tree.op, ast.Pow) else _valued(tree.right, scalars, number)
+    return _OPERATIONS[type(tree.op)](left, right)
+
+
+def _power(tree: ast.expr) -> int:
+    power = tree.value if isinstance(tree, ast.Constant) else None
+    if not isinstance(power, int | float) or power not in range(17):
+        raise Error(f"powers are whole numbers from 0 to 16, got {brief(ast.unparse(tree))}")
+    return int(power)
 
 
 def _finite(x: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.errors import Error, brief
+from dalembert.saving import write
 
 WIDTH = 90  # about as many letters as a line of A4 holds
 
@@ -17,7 +18,9 @@ HEAD = r"""\documentclass[a4paper]{article}
 \setlength{\parskip}{4pt}
 \setcounter{MaxMatrixCols}{20}
 \allowdisplaybreaks
+\let\frac\tfrac
 \begin{document}
+\raggedright
 """
 
 _PLAIN = {
@@ -58,7 +61,9 @@ def plain(name: str) -> str:
 
 def display(entries: Iterable[tuple[str, str]]) -> str:
     """Assignments one below the other, long ones broken; both sides are LaTeX. Nothing for no entries."""
-    lines = [f"{name} &= {broken(latex)}" for name, latex in entries]
+    pairs = list(entries)
+    width = max(WIDTH // 2, WIDTH - max((seen(name) for name, _ in pairs), default=0))
+    lines = [f"{name} &= {broken(latex, width)}" for name, latex in pairs]
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
 
 
@@ -109,19 +114,9 @@ def document(title: str, parts: Iterable[str]) -> str:
 def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path:
     """Write what the file's ending names; returns where it is."""
     try:
-        path = Path(path)
+        found = Path(path)
     except TypeError:
         raise Error(f"cannot save {what} to {brief(path)}: give the name of a file") from None
-    if path.suffix.lower() not in writers:
-        raise Error(f"cannot write {what} to {path.name!r}: end its name in {' or '.join(writers)}")
-    return write(path, writers[path.suffix.lower()]())
-
-
-def write(path: Path, text: str) -> Path:
-    """A file of text, or an Error that says why not."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        hint = f": there is no folder {str(path.parent)!r}" if not path.parent.is_dir() else f": {error.strerror or error}"
-        raise Error(f"{path.name}: cannot be written{hint}") from None
-    return path
+    if found.suffix.lower() not in writers:
+        raise Error(f"cannot write {what} to {found.name!r}: end its name in {' or '.join(writers)}")
+    return write(found, writers[found.suffix.lower()]())

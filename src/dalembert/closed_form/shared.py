@@ -1,4 +1,4 @@
-"""Equations as a list of assignments with readable names, in which nothing is computed twice: a traced program on paper."""
+"""Equations as a list of assignments with readable names and shared subexpressions: a traced program on paper."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -63,6 +63,9 @@ class _Written(NamedTuple):
 class Shared:
     """A program as assignments: c2 = cos(q2), then t1, t2, ... for what occurs more than once, then the entries of the results.
 
+    No operation of the traced program is written twice. Operations are the same if they have the same operands: two that differ in
+    a sign or in the order of their factors are two, unless one has been given a name already.
+
     >>> import dalembert as da
     >>> print(da.equations(da.robot("two_link"), symbols="mass").shared("M"))
     c2 = cos(q2)
@@ -124,11 +127,12 @@ class _Writer:
         self.found: list[Assignment] = []
         self.values: list[_Written] = []
         self.temporaries = 0
+        self.named: dict[tuple[Fraction, str], _Written] = {}  # what has a name, but for its sign
 
     def assignments(self) -> list[Assignment]:
         uses = Counter(i for node in self.program.nodes for i in operands(node)) + Counter(self.program.results)
         for i, node in enumerate(self.program.nodes):
-            value = self._written(node)
+            value = self._known(self._written(node))
             if node[0] in ("sin", "cos"):
                 value = self._assign(*self._angle_name(node), value)
             elif value.weight and (value.weight > _LONGEST or (uses[i] > 1 and node[0] != "neg")):
@@ -142,12 +146,20 @@ class _Writer:
                 self.values[node] = named if self.values[node].weight else self.values[node]
         return self.found
 
+    def _known(self, value: _Written) -> _Written:
+        """By its name, if it has one, also if that is the name of its negative."""
+        found = self.named.get((abs(value.size), value.text)) if value.weight else None
+        return value if found is None else found._replace(size=Fraction(1 if value.size > 0 else -1) * found.size)
+
     def _assign(self, name: str, latex: str, value: _Written) -> _Written:
         while name in self.taken:
             name, latex = name + "_", latex + "'"
         self.taken.add(name)
         text, shown = value.whole()
         self.found.append(Assignment(name, text, latex, shown))
+        sign = Fraction(1 if value.size > 0 else -1)
+        if value.weight:
+            self.named.setdefault((abs(value.size), value.text), _Written(sign, name, latex))
         return _Written(Fraction(1), name, latex)
 
     def _angle_name(self, node: Any) -> tuple[str, str]:

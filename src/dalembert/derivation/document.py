@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import several
+from dalembert.arguments import several, whole
 from dalembert.closed_form.form import TooLongError, numbers
 from dalembert.closed_form.names import latex_name
-from dalembert.closed_form.paper import HEAD, escaped, in_latex, in_markdown, save
+from dalembert.closed_form.paper import HEAD, display, escaped, in_latex, in_markdown, save
 from dalembert.derivation.latex import equation, matrix, shown
 from dalembert.derivation.letters import Lettered, lettered
 from dalembert.derivation.methods import METHODS, Step
@@ -59,7 +59,7 @@ class Derivation:
     def __getitem__(self, name: str) -> Any:
         """A value by its name, such as U21, D or tau1."""
         found = {k: v for step in self.steps for k, v in step.values.items()}
-        if name not in found:
+        if not isinstance(name, str) or name not in found:
             raise unknown("value of this derivation:", name, found)
         return found[name]
 
@@ -75,7 +75,7 @@ class Derivation:
 
     def latex(self) -> str:
         """The document as LaTeX, complete."""
-        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"\textbullet\ %s\\"}
+        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\"}
         parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % _escaped(b.text)) for b in self._blocks()]
         return HEAD + _joined(parts) + "\n\\end{document}\n"
 
@@ -98,7 +98,7 @@ class Derivation:
         blocks += _conventions(self._letters, self._friction)
         for number, step in enumerate(self.steps, 1):
             blocks.append(_Block("2", f"{number}. {step.title} {step.equation}"))
-            blocks.append(_Block("math", step.formula))
+            blocks.append(_Block("math", step.formula.replace(r"\frac", r"\dfrac")))
             blocks += [_Block("text", step.remark)] if step.remark else []
             blocks += [_Block("math", equation(entry.latex, entry.value)) for entry in step.entries.values()]
         return blocks + _checked(self.check)
@@ -135,7 +135,7 @@ def derive(
         raise unknown("method of a derivation:", method, METHODS)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
-    if robot.n > longest:
+    if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
             f"insist with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
@@ -197,12 +197,11 @@ def _checked(check: Check) -> list[_Block]:
 
     return [
         _Block("2", "Check with numbers"),
-        _Block(
-            "text",
-            rf"At $q = {row(check.q)}$, $\dot{{q}} = {row(check.qd)}$, $\ddot{{q}} = {row(check.qdd)}$ the formulas above give "
-            rf"$\tau = {row(check.tau)}$ and inverse dynamics in floating-point numbers ${row(check.expected)}$. "
-            f"Largest difference: {check.difference:.1e}.",
-        ),
+        _Block("text", "At the state"),
+        _Block("math", display([("q", row(check.q)), (r"\dot{q}", row(check.qd)), (r"\ddot{q}", row(check.qdd))])),
+        _Block("text", "the formulas above give, and inverse dynamics in floating-point numbers gives,"),
+        _Block("math", display([(r"\tau", row(check.tau)), (r"\tau", row(check.expected))])),
+        _Block("text", f"Largest difference: {check.difference:.1e}."),
     ]
 
 

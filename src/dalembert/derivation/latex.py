@@ -10,6 +10,7 @@ from dalembert.closed_form.paper import WIDTH, broken, display, seen
 from dalembert.closed_form.write import LatexStyle, written
 
 DIGITS = 6
+TOGETHER = 2  # equal entries on one line
 
 
 def shown(x: Form) -> str:
@@ -30,7 +31,7 @@ def equation(label: str, value: Any) -> str:
         return display([(label, text)]) if "\\\\" in broken(text) else f"{label} = {text}"
     rows = value[:, None] if value.ndim == 1 else value
     texts = [[shown(entry) for entry in row] for row in rows]
-    if sum(max(map(seen, column)) + 2 for column in zip(*texts, strict=True)) <= WIDTH:
+    if seen(label) + sum(max(map(seen, column)) + 3 for column in zip(*texts, strict=True)) <= WIDTH:
         return f"{label} = {matrix(value)}"
     return display(_listed(label, value))
 
@@ -50,4 +51,9 @@ def _listed(label: str, x: Any) -> Iterator[tuple[str, str]]:
             pair = ["".join(str(i + 1) for i in index)]
             pair += ["".join(str(i + 1) for i in index[::-1])] if symmetric and index[0] < index[1] else []
             left.setdefault(shown(x[index]), []).extend(rf"\left({label}\right)_{{{i}}}" for i in pair)
-    return ((" = ".join(names), text) for text, names in left.items())
+    zeros = left.pop("0", [])
+    for text, names in left.items():
+        for start in range(0, len(names), TOGETHER):
+            yield " = ".join(names[start : start + TOGETHER]), text
+    if zeros:
+        yield (r"\text{others}" if len(zeros) > TOGETHER else " = ".join(zeros)), "0"

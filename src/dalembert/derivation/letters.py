@@ -42,7 +42,9 @@ def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str 
     e = replace(e, symbols=replace(e.symbols, most=most))
     found = letters(made, e.where)
     check_letters(made, e.where, found)
-    meaning = [Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name, of in found.items()]
+    meaning = [
+        Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name in e.names if (of := found.get(name))
+    ]
     s = e.symbols
     return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(found), meaning, _written(e))
 
