@@ -352,6 +352,10 @@ def test_one_name_or_several():
     one, several = (robot.generate("c", options={"inverse_dynamics": {"optional": x}}) for x in ("wrenches", ["wrenches"]))
     assert one == several
     assert "wrenches (2 x 6)" in one
+    assert robot.program("inverse_dynamics", optional="wrenches").signature == "q(2), qd(2), qdd(2), wrenches(2,6) -> tau(2)"
+    assert robot.compile("inverse_dynamics", optional="wrenches") is robot.compile("inverse_dynamics", optional=["wrenches"])
+    with pytest.raises(da.Error, match="optional must be a name"):
+        robot.program("inverse_dynamics", optional=3)
 
 
 @pytest.mark.parametrize(

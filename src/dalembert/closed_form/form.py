@@ -319,8 +319,11 @@ def _settled(form: Form, sizes: Mapping[int, float]) -> Form:
 def _sizes(form: Form) -> dict[int, float]:
     """The largest coefficient before each product of symbols."""
     found: dict[int, float] = {}
+    over = form.over
     for (_, m), x in form.terms.items():
-        found[m] = max(found.get(m, 0.0), abs(x) / form.over)
+        size = abs(x) / over
+        if size > found.get(m, 0.0):
+            found[m] = size
     return found
 
 
@@ -328,14 +331,20 @@ def _largest(*sizes: Mapping[int, float]) -> dict[int, float]:
     found: dict[int, float] = {}
     for some in sizes:
         for m, x in some.items():
-            found[m] = max(found.get(m, 0.0), x)
+            if x > found.get(m, 0.0):
+                found[m] = x
     return found
 
 
 def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
     """Of what was added up in a product: what is far below it has cancelled but for rounding."""
-    left, right = _sizes(a), _sizes(b)
-    return _largest(*({m + n: x * y} for m, x in left.items() for n, y in right.items()))
+    found: dict[int, float] = {}
+    right = _sizes(b)
+    for m, x in _sizes(a).items():
+        for n, y in right.items():
+            if x * y > found.get(m + n, 0.0):
+                found[m + n] = x * y
+    return found
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
