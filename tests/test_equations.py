@@ -319,7 +319,7 @@ def test_documents(name, short, tmp_path):
     balanced(document)
     assert document.startswith("\\documentclass")
     assert document.rstrip().endswith("\\end{document}")
-    assert "align*" in document
+    assert "{align" in document
     assert "$$" in e.save(tmp_path / "eom.md", short).read_text()
     assert str(e.M[0, 0]) in e.save(tmp_path / "eom.txt").read_text()
     with pytest.raises(da.Error, match=r"\.tex or \.md or \.txt"):

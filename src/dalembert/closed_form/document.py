@@ -1,13 +1,11 @@
 """Equations as files: a complete LaTeX document, Markdown with mathematics, or text."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dalembert.closed_form.paper import document, in_markdown, plain, save
-from dalembert.closed_form.rational import exact
-from dalembert.closed_form.write import LatexStyle
+from dalembert.closed_form.paper import document, in_latex, in_markdown, plain, save
+from dalembert.closed_form.write import LatexStyle, powered
 
 if TYPE_CHECKING:
     from dalembert.closed_form.equations import Equations
@@ -27,21 +25,21 @@ def save_equations(equations: "Equations", path: str | Path, short: bool) -> Pat
     return save(path, writers, "equations")
 
 
-def _values(equations: "Equations") -> Sequence[tuple[str, Fraction | None]]:
+def _values(equations: "Equations") -> Sequence[tuple[str, float | None]]:
     """The parameters that occur, and the robot's values of its own ones."""
     own = equations.values
     powers = [term.powers for form in equations.tau for term in form.decoded()]
     there = [any(p[i] for p in powers) for i in range(len(equations.names))]
     names = [name for name, used in zip(equations.names, there, strict=True) if used]
-    return [(name, Fraction(exact(own[name])) if name in own else None) for name in names]
+    return [(name, own.get(name)) for name in names]
 
 
 def _parameters(equations: "Equations", short: bool) -> str:
     style = LatexStyle(equations.symbols, short)
     entries: list[str] = []
     for symbol, value in _values(equations):
-        name, sign = style.names[symbol], "-" if value and value < 0 else ""
-        entries.append(f"${name}$" if value is None else f"${name} = {sign}{style.product(abs(value), [])}$")
+        name = style.names[symbol]
+        entries.append(f"${name}$" if value is None else f"${name} = {powered(f'{value:.12g}')}$")
     return ", ".join(entries) or "none"
 
 
@@ -60,7 +58,7 @@ def _notes(equations: "Equations", short: bool) -> list[str]:
 def _tex(equations: "Equations", short: bool) -> str:
     parts = [f"\\[ {_BALANCE} \\]", *_notes(equations, short)]
     if equations.symbols.joints:
-        parts += [f"\\section*{{{_TITLES[p]}}}\n{equations.latex(short, p)}" for p in _TITLES]
+        parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in _TITLES]
         parts += [f"\\section*{{Parameters}}\n{_parameters(equations, short)}"]
     return document(f"Equations of motion of {equations.robot.model.name}", parts)
 
@@ -75,5 +73,5 @@ def _markdown(equations: "Equations", short: bool) -> str:
 
 
 def _text(equations: "Equations") -> str:
-    values = "\n".join(f"{symbol} = {float(value):.12g}" for symbol, value in _values(equations) if value is not None)
+    values = "\n".join(f"{symbol} = {value:.12g}" for symbol, value in _values(equations) if value is not None)
     return f"# {equations.robot.model.name}: M qdd + C qd + g = tau\n{equations}\n\n# parameters\n{values}\n"

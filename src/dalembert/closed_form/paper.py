@@ -10,6 +10,7 @@ from dalembert.errors import Error, brief
 from dalembert.saving import write
 
 WIDTH = 90  # about as many letters as a line of A4 holds
+LONG = 12  # lines of a display that should not be broken by the end of a page
 
 HEAD = r"""\documentclass[a4paper]{article}
 \usepackage[margin=2cm]{geometry}
@@ -19,6 +20,7 @@ HEAD = r"""\documentclass[a4paper]{article}
 \setcounter{MaxMatrixCols}{20}
 \allowdisplaybreaks
 \let\frac\tfrac
+\renewcommand{\arraystretch}{1.2}
 \begin{document}
 \raggedright
 """
@@ -73,8 +75,10 @@ def in_markdown(latex: str) -> str:
 
 
 def in_latex(latex: str) -> str:
-    """Mathematics on lines of its own."""
-    return latex if latex.startswith("\\begin{align*}") else f"\\[\n{latex}\n\\]"
+    """Mathematics on lines of its own; what is long may go on on the next page."""
+    if latex.startswith("\\begin{align*}") and latex.count("\\\\\n") > LONG:
+        return latex
+    return f"\\[\n{latex.replace('align*', 'aligned')}\n\\]"
 
 
 def broken(latex: str, width: int = WIDTH) -> str:

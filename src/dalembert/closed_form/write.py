@@ -69,10 +69,7 @@ class LatexStyle:
         shown = number(size, self.digits)
         if "/" in shown:
             shown = f"\\frac{{{size.numerator}}}{{{size.denominator}}}"
-        elif "e" in shown:
-            mantissa, exponent = shown.split("e")
-            shown = f"{mantissa} \\cdot 10^{{{int(exponent)}}}"
-        return " ".join([*([] if shown == "1" and factors else [shown]), *factors])
+        return " ".join([*([] if shown == "1" and factors else [powered(shown)]), *factors])
 
     def bracket(self, text: str) -> str:
         """A sum as a factor; of a kind that may be broken over lines."""
@@ -81,6 +78,12 @@ class LatexStyle:
 
 TEXT = TextStyle()
 Style = TextStyle | LatexStyle
+
+
+def powered(number: str) -> str:
+    """A number without e: 1.5e-07 is 1.5 times a power of ten."""
+    mantissa, _, exponent = number.partition("e")
+    return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else number
 
 
 def combination(harmonic: Sequence[int], name: Callable[[int], str], times: str) -> str:

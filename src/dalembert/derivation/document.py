@@ -12,6 +12,7 @@ from dalembert.arguments import several, whole
 from dalembert.closed_form.form import TooLongError, numbers
 from dalembert.closed_form.names import latex_name
 from dalembert.closed_form.paper import HEAD, display, escaped, in_latex, in_markdown, save
+from dalembert.closed_form.write import powered
 from dalembert.derivation.latex import equation, matrix, shown
 from dalembert.derivation.letters import Lettered, lettered
 from dalembert.derivation.methods import METHODS, Step
@@ -75,7 +76,7 @@ class Derivation:
 
     def latex(self) -> str:
         """The document as LaTeX, complete."""
-        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\"}
+        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\[2pt]"}
         parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % _escaped(b.text)) for b in self._blocks()]
         return HEAD + _joined(parts) + "\n\\end{document}\n"
 
@@ -182,7 +183,7 @@ def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     ]
     for name, words, value, parameters in letters.meaning:
         latex = latex_name(name, letters.symbols)
-        blocks.append(_Block("item", f"${latex} = {value:g}$: {words} ({', '.join(parameters)})"))
+        blocks.append(_Block("item", f"${latex} = {powered(f'{value:.6g}')}$: {words} ({', '.join(parameters)})"))
     blocks += [_Block("item", f"{words}: ${shown(x)}$") for words, x in letters.written]
     field = f"${matrix(gravity)}$" if any(x != 0 for x in gravity) else "none"
     blocks.append(_Block("text", f"Gravity in the base frame: {field}. The links have the frames of the robot's model."))
