@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, isfinite, lcm, prod
+from math import gcd, lcm, prod
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -257,9 +257,10 @@ class Form:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Form):
             return self.over == other.over and self.terms == other.terms and self.symbols == other.symbols
-        if not isinstance(other, Number) or isinstance(other, complex) or not isfinite(other):  # pyright: ignore[reportArgumentType]
+        try:
+            return isinstance(other, Number) and self == self.symbols.number(other)
+        except Error:  # neither infinite nor complex
             return False
-        return self == self.symbols.number(other)
 
     def __hash__(self) -> int:
         constant = not self.terms or (len(self.terms) == 1 and (0, 0) in self.terms)
