@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from dalembert.closed_form.form import Form, Symbols, Term
 from dalembert.closed_form.names import braced, latex_name
+from dalembert.closed_form.names import entry_name as entry_name
+from dalembert.closed_form.names import label as label
 from dalembert.errors import optional
 
 
