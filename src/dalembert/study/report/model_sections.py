@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from importlib import import_module
 
 import numpy as np
 
@@ -149,7 +150,8 @@ def _seen(latex: str) -> int:
 
 def _math(latex: str) -> str:
     """MathML of our own LaTeX, which holds no text from files."""
-    return optional("latex2mathml.converter").convert(latex)
+    optional("latex2mathml")
+    return import_module("latex2mathml.converter").convert(latex)
 
 
 def _values(form: Equations) -> str:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import Error, PerformanceWarning, brief
+from dalembert.errors import Error, PerformanceWarning, brief, optional
 from dalembert.robot import Robot
 from dalembert.simulate.progress import Progress, chosen
 from dalembert.study.report import model_sections, motion_sections
@@ -15,7 +15,7 @@ from dalembert.study.report.comparison import comparison
 from dalembert.study.report.figures import Section, rounded
 from dalembert.study.report.header import header, made
 from dalembert.study.report.motion import Motion, follow
-from dalembert.study.report.page import page
+from dalembert.study.report.page import page, three
 from dalembert.study.report.scene import scene
 
 Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
@@ -53,6 +53,7 @@ def study(
     'report.html'
     """
     robot = _robot(robot)
+    three(), optional("latex2mathml")  # what is missing is better said at once
     tell, before = chosen(progress, f"studying {robot.name}"), 0
     sections: list[Section] = []
     with warnings.catch_warnings():
