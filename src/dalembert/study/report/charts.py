@@ -30,8 +30,8 @@ class Panel(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The largest value that it shows."""
-        return max((float(np.nanmax(np.abs(s.values))) for s in self.series if np.isfinite(s.values).any()), default=0.0)
+        """The largest finite value that it shows."""
+        return max((float(np.abs(s.values[np.isfinite(s.values)]).max(initial=0.0)) for s in self.series), default=0.0)
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:

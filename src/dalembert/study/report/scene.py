@@ -16,6 +16,7 @@ from dalembert.study.report.motion import Motion
 
 TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
 MOST_TRAILS = 6
+FAR = 1e6  # m: nothing is drawn beyond
 
 
 class Stage(NamedTuple):
@@ -70,14 +71,14 @@ def points(robot: Model, q: Array) -> Array:
         poses: Array = robot.poses(q)  # type: ignore[attr-defined]
         for i, link in enumerate(robot.links):
             places += [poses[:, i, :3, 3], _carried(poses[:, i], link.after.inverse.translation)]
-        places += [_carried(poses[:, i], tip.translation) for i, tip in tips(robot) if i >= 0]
+        places += [_carried(poses[:, i], _end(robot, i, tip)) for i, tip in tips(robot) if i >= 0]
     return np.stack(places, axis=1)
 
 
 def stage(robot: Model, motion: Motion) -> Stage:
     """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
     up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
-    cloud = np.nan_to_num(points(robot, motion.q), posinf=1e6, neginf=-1e6).reshape(-1, 3)
+    cloud = np.clip(np.nan_to_num(points(robot, motion.q)), -FAR, FAR).reshape(-1, 3)
     radius = max(float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max()), 1e-3)
     thick = 0.05 * radius
     thin = _thin(cloud, up)
@@ -113,6 +114,15 @@ def tips(robot: Model) -> list[tuple[int, Pose]]:
     return found
 
 
+def _end(robot: Model, i: int, tip: Pose) -> Array:
+    """Where the last link ends; if its frame stands on its joint, at the centre of mass."""
+    if i < 0:
+        return tip.translation
+    link = robot.links[i]
+    there = np.abs(tip.translation - link.after.inverse.translation).max() > 1e-9
+    return tip.translation if there or not link.inertia.mass > 0 else link.inertia.com
+
+
 def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
     """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame.
 
@@ -122,7 +132,7 @@ def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
     for link, parent in zip(robot.links, robot.parents, strict=True):
         ends[parent].append(link.before.translation)
     for i, tip in tips(robot):
-        ends[i].append(tip.translation)
+        ends[i].append(_end(robot, i, tip))
     found = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
@@ -180,4 +190,4 @@ def _pose(pose: Pose) -> list[float]:
 
 
 def _rounded(values: Array, digits: int = 5) -> list[float]:
-    return [round(float(x), digits) + 0.0 for x in values]
+    return [round(float(np.clip(np.nan_to_num(x), -FAR, FAR)), digits) + 0.0 for x in values]

@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dalembert.errors import Error, PerformanceWarning, brief, optional
 from dalembert.robot import Robot
 from dalembert.simulate.progress import Progress, chosen
@@ -56,7 +58,7 @@ def study(
     three(), optional("latex2mathml")  # what is missing is better said at once
     tell, before = chosen(progress, f"studying {robot.name}"), 0
     sections: list[Section] = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
         warnings.simplefilter("ignore", PerformanceWarning)  # what is slow here is told in the comparison
         motion = follow(robot, path)
         for share, make in SECTIONS:
