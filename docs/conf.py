@@ -21,10 +21,12 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "at
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 nb_execution_mode = "force"
-nb_execution_raise_on_error = True
+nb_execution_show_tb = True  # a cell that fails is a warning, and so an error of the build
 nb_execution_timeout = 120
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # no page has widgets, and their scripts come from the network
+
+smartquotes = False  # quotes in the text are often Python
 
 html_theme = "furo"
 html_title = "dalembert"
