@@ -34,6 +34,7 @@ docs: $(VENV)/ready-docs build/docs/static/mathjax/tex-svg-full.js
 	@rm -rf build/docs/html
 	$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d build/docs/doctrees docs build/docs/html
 	@$(BIN)/python docs/_ext/offline.py build/docs/html
+	@node docs/_ext/formulas.cjs build/docs/html build/docs/npm/node_modules/mathjax
 	@echo "the pages are in build/docs/html: open build/docs/html/index.html"
 
 build/docs/static/mathjax/tex-svg-full.js:

@@ -6,7 +6,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from jupyter_client import KernelManager  # noqa: E402
+
 import dalembert  # noqa: E402
+
+KernelManager.transport.default_value = "ipc"  # two builds on one machine may draw the same port
 
 project = "dalembert"
 author = "The dalembert developers"
@@ -24,6 +28,7 @@ nb_execution_mode = "force"
 nb_execution_show_tb = True  # a cell that fails is a warning, and so an error of the build
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 nb_ipywidgets_js = {}  # no page has widgets, and their scripts come from the network
 
 smartquotes = False  # quotes in the text are often Python
@@ -38,7 +43,8 @@ html_show_sphinx = False
 # MathJax comes from npm when the pages are built: `make docs` puts it there. One file, which holds its fonts as drawings.
 mathjax_path = "mathjax/tex-svg-full.js"
 mathjax3_config = {
-    "tex": {"macros": {"T": r"^{\mathsf{T}}", "Ad": r"\operatorname{Ad}", "ad": r"\operatorname{ad}", "tr": r"\operatorname{Tr}"}}
+    "svg": {"displayAlign": "left", "displayIndent": "0"},
+    "tex": {"macros": {"T": r"^{\mathsf{T}}", "Ad": r"\operatorname{Ad}", "ad": r"\operatorname{ad}", "tr": r"\operatorname{Tr}"}},
 }
 FETCHED = HERE.parent / "build" / "docs" / "static"
 if not (FETCHED / mathjax_path).exists():

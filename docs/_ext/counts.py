@@ -114,9 +114,8 @@ class MethodIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """One table."""
         rows: list[list[Any]] = [["quantity", "methods"]]
-        for quantity in QUANTITIES:
-            if quantity not in COUNTED:
-                rows.append([f"`{quantity}`", ", ".join(link(m) for of, m in REGISTRY if of == quantity)])
+        others = (quantity for quantity in QUANTITIES if quantity not in COUNTED)
+        rows += [[f"`{quantity}`", ", ".join(link(m) for of, m in REGISTRY if of == quantity)] for quantity in others]
         return self.parse_text_to_nodes(markdown_table(rows))
 
 

@@ -1,4 +1,4 @@
-"""Whether built pages work without a network: `python offline.py FOLDER` lists what they would fetch, and fails if there is anything.
+"""Whether built pages work without a network: `python offline.py FOLDER` lists what they would fetch, and fails if they would.
 
 Links that a reader may follow (`<a href>`) may go anywhere; scripts, styles, fonts and images may not.
 """
