@@ -6,11 +6,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-from jupyter_client import KernelManager  # noqa: E402
-
 import dalembert  # noqa: E402
-
-KernelManager.transport.default_value = "ipc"  # two builds on one machine may draw the same port
 
 project = "dalembert"
 author = "The dalembert developers"
