@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format bench bench-symbolic docs clean
+.PHONY: study test lint format bench bench-others bench-symbolic docs clean
 
 study: $(VENV)/ready
 	@$(BIN)/dalembert study puma560
@@ -25,6 +25,9 @@ format: $(VENV)/ready-lint
 bench: .bench-venv/ready
 	@.bench-venv/bin/python benchmarks/run.py
 
+bench-others: .bench-venv/ready
+	@.bench-venv/bin/python benchmarks/others.py
+
 bench-symbolic: $(VENV)/ready-test
 	@$(BIN)/python benchmarks/symbolic.py
 
@@ -32,7 +35,7 @@ bench-symbolic: $(VENV)/ready-test
 MATHJAX := mathjax@3.2.2
 docs: $(VENV)/ready-docs build/docs/static/mathjax/tex-svg-full.js
 	@rm -rf build/docs/html
-	$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d build/docs/doctrees docs build/docs/html
+	$(BIN)/python -m sphinx -b html -E -W --keep-going -n -q -d build/docs/doctrees docs build/docs/html
 	@$(BIN)/python docs/_ext/offline.py build/docs/html
 	@node docs/_ext/formulas.cjs build/docs/html build/docs/npm/node_modules/mathjax
 	@echo "the pages are in build/docs/html: open build/docs/html/index.html"
