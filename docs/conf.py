@@ -53,3 +53,14 @@ autodoc_typehints = "none"  # shapes say more than types, and the docstrings giv
 autosummary_generate = False
 add_module_names = False
 toc_object_entries = False
+
+
+def without_missing_page(app, page, text):
+    """Leave out of the contents what is not there."""
+    if page == "index" and not (HERE / "equations.md").exists():
+        text[0] = "\n".join(line for line in text[0].split("\n") if "equations.md" not in line and line != "equations")
+
+
+def setup(app):
+    """Tell Sphinx."""
+    app.connect("source-read", without_missing_page)

