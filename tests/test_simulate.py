@@ -350,7 +350,7 @@ def test_a_run_that_ran_away_ends_early():
         asked.append(t)
         return np.full_like(q, np.nan) if t > 0.01 else 0 * q
 
-    with pytest.raises(da.Error, match="not finite from t = 0.01"):
+    with pytest.raises(da.Error, match=r"not finite from t = 0\.01"):
         TWO.simulate([0.0, 0.0], duration=1.0, torque=torque)
     assert max(asked) < 0.02
 
