@@ -61,9 +61,8 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
         for i, joint in enumerate(robot.joint_names):
             column = place.get(f"{part}_{joint}", place.get(f"{part}{i + 1}"))
             if column is None:
-                raise Error(
-                    f"{where}: there is no column {f'{part}_{joint}'!r}, nor {f'{part}{i + 1}'!r}; there are: {brief(', '.join(names))}"
-                )
+                missing, listed = f"{part}_{joint}", brief(", ".join(names)).strip("'")
+                raise Error(f"{where}: there is no column {missing} (nor {part}{i + 1}); there are: {listed}")
             columns[part].append(column)
     return Layout(names, columns)
 

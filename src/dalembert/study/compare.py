@@ -1,7 +1,6 @@
 """Every formulation on one robot: do they agree, what do they cost on paper, and how long do they take."""
 
 import html
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ from dalembert.quantities.quantity import compile, operation_count
 from dalembert.quantities.table import methods, quantity_named
 from dalembert.spatial import Array
 from dalembert.study.complexity import NOTES, Printed, comparable, growth, polynomials, printed, value
+from dalembert.study.timing import seconds
 from dalembert.text import table
 from dalembert.trace.count import OperationCount
 
 COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 SAMPLE = 100  # states at which the methods are compared
 BATCH = 10_000
-SPENT = 0.03  # seconds of repeating a measurement
 LARGEST = 15_000  # n to the method's order: lagrange_euler to 11 joints; beyond, tracing takes minutes
 
 # The highest power of n in each method's general count: counted for n = 3 .. 8 and 12 by `complexity.growth`, which takes seconds;
@@ -235,7 +234,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
             _difference(evaluate(method), expected),
             operation_count(robot, quantity, method),
             operation_count(robot, quantity, method, customized=False),
-            _seconds(kernel.gufunc if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
+            seconds(kernel.gufunc if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
             kernel.backend,
             _order(quantity, method),
             tuple(printed(method, quantity)) if comparable(robot) else (),
@@ -264,15 +263,3 @@ def _difference(found: Array, expected: Array) -> float:
         return float("inf")
     scale = np.abs(expected[there]).max()
     return float(np.abs(found[there] - expected[there]).max() / scale) if scale else float(np.abs(found[there]).max())
-
-
-def _seconds(function: Callable[..., Any], given: Sequence[Array]) -> float:
-    """The best of a few calls, after one to warm up."""
-    function(*given)
-    best, end, calls = float("inf"), time.perf_counter() + SPENT, 0
-    while calls < 3 or (time.perf_counter() < end and calls < 1000):
-        start = time.perf_counter()
-        function(*given)
-        best = min(best, time.perf_counter() - start)
-        calls += 1
-    return best
