@@ -32,9 +32,7 @@ def equations(
     symbols: Annotated[
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)} with commas, or none.")
     ] = _LETTERS,
-    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, with commas (on standard output).")] = ",".join(
-        PARTS_OF
-    ),
+    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, with commas (on standard output).")] = _ALL,
     format: Annotated[
         str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
     ] = "text",
