@@ -44,6 +44,7 @@ from dalembert.proof import prove_equal as prove_equal
 from dalembert.quantities.table import methods as methods
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
+from dalembert.simulate.trajectory import Trajectory as Trajectory
 from dalembert.study.compare import Comparison as Comparison
 from dalembert.study.compare import compare as compare
 from dalembert.study.complexity import complexity as complexity

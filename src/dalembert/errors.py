@@ -58,6 +58,7 @@ def optional(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        package = name.partition(".")[0]
+        if error.name not in (name, package):
             raise
-        raise Error(f"this needs {name}, which is not installed: pip install {name}") from None
+        raise Error(f"this needs {package}, which is not installed: pip install {package}") from None

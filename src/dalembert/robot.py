@@ -20,6 +20,7 @@ from dalembert.quantities import (
     task_space,
     terms,
 )
+from dalembert.simulate import simulate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +126,9 @@ class Robot(Model):
     newton_euler_pass = terms.newton_euler_pass
     stacked_operators = terms.stacked_operators
     probe = terms.probe
+
+    # motion in time
+    simulate = simulate.simulate
 
     # simplified models
     dominance = dominance.dominance

@@ -11,10 +11,13 @@ from dalembert.cli.parts import Output, RobotName, completing, find_robot, numbe
 from dalembert.errors import Error
 from dalembert.quantities.table import methods
 from dalembert.robot import Robot
+from dalembert.simulate.adaptive import SOLVERS
+from dalembert.simulate.integrators import INTEGRATORS
+from dalembert.simulate.trajectory import Trajectory
 from dalembert.streams import evaluate_states, load_states
 from dalembert.text import table
 
-INTEGRATORS = ("euler", "semi_implicit_euler", "rk4", "implicit_midpoint", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+CHOICES = (*INTEGRATORS, *SOLVERS)
 
 _source = typer.Argument(
     metavar="STATES", help="A .csv, .npy or .npz file; - is standard input. Columns q_<joint>, qd_<joint>, ... or in order."
@@ -69,7 +72,7 @@ def simulate(
     duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds.")] = 1.0,
     step: Annotated[float, typer.Option("--step", "-s", help="Seconds.")] = 1e-3,
     integrator: Annotated[
-        str, typer.Option("--integrator", "-i", help=f"One of {', '.join(INTEGRATORS)}.", autocompletion=completing(*INTEGRATORS))
+        str, typer.Option("--integrator", "-i", help=f"One of {', '.join(CHOICES)}.", autocompletion=completing(*CHOICES))
     ] = "rk4",
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
@@ -79,9 +82,13 @@ def simulate(
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
     """Simulate the motion; without an output, a summary with the balance of energy."""
-    arm: Any = find_robot(robot)
+    arm = find_robot(robot)
+    if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
+        raise Error(f"{output}: a motion is written as .csv or .npz")
     start = _start(arm, q0, qd0)
     forces = None if torque is None else _numbers_or_file(arm, torque, "tau", "--torque")
+    if forces is not None and forces.ndim > 1 and len(forces) == round(duration / step) + 1:
+        forces = forces[:-1]  # of a trajectory: nothing follows its last sample
     with progress("simulating") as bar:
         found = arm.simulate(
             *start, duration, torque=forces, step=step, integrator=integrator, method=method, every=every, progress=bar or False
@@ -90,11 +97,8 @@ def simulate(
         print(_summary(found))
     elif output == "-":
         found.to_csv(sys.stdout)
-    elif Path(output).suffix.lower() == ".npz":
-        found.to_npz(output)
-        said(f"{output}: {len(found)} states")
     else:
-        found.to_csv(output)
+        (found.to_npz if Path(output).suffix.lower() == ".npz" else found.to_csv)(output)
         said(f"{output}: {len(found)} states")
 
 
@@ -123,20 +127,19 @@ def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
     return q[0] if q.ndim > 1 else q, qd[0] if qd.ndim > 1 else qd
 
 
-def _summary(found: Any) -> str:
+def _summary(found: Trajectory) -> str:
     """The ends of the motion, and where the energy went."""
     rows = [["joint", "q at start", "q at end", "qd at start", "qd at end", "largest |tau|"]]
     largest = np.abs(found.tau).max(axis=0)
     for i, name in enumerate(found.robot.joint_names):
         ends = (x for part in (found.q, found.qd) for x in (part[0, i], part[-1, i]))
         rows.append([name, *(f"{x:.6g}" for x in (*ends, largest[i]))])
-    change = found.energy[-1] - found.energy[0]
-    work, lost = found.work[-1], found.dissipated[-1]
+    change, work, lost = found.energy[-1] - found.energy[0], found.work[-1], found.dissipated[-1]
     lines = [
-        f"{found.robot.name}: {len(found)} states over {found.time[-1] - found.time[0]:g} s",
+        f"{found.robot.name}: {len(found)} states over {found.duration:g} s",
         table(rows, right=True),
         f"energy {found.energy[0]:.9g} J at the start, {found.energy[-1]:.9g} J at the end",
-        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {change - work + lost:.3g} J",
+        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {found.balance[-1]:.3g} J",
     ]
     return "\n".join(lines)
 

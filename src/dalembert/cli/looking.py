@@ -52,8 +52,8 @@ def study(
             if missing.name != "dalembert.study.report":
                 raise
             report = None
-        text = brief(arm, progress=bar) if report is None else ""
-        path = None if report is None else report.study(arm, output, progress=bar)
+        text = brief(arm, progress=bar or False) if report is None else ""
+        path = None if report is None else report.study(arm, output, progress=bar or False)
     print(text if path is None else f"{arm.summary()}\n\nreport: {path}")
 
 
@@ -66,7 +66,7 @@ def compare(
     """Compare every formulation: agreement, operations beside the papers' polynomials, time, growth."""
     arm = find_robot(robot)
     with progress("compiling and comparing") as bar:
-        found = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar)
+        found = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
     if not on_terminal():
         print(found)
         return
@@ -93,7 +93,7 @@ def bench(
     """Measure the main quantities on this machine, beside Pinocchio where it is installed."""
     arm = find_robot(robot)
     with progress("compiling and measuring") as bar:
-        found = measured(arm, states, progress=bar)
+        found = measured(arm, states, progress=bar or False)
     if not on_terminal():
         print(found)
         return

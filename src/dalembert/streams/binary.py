@@ -17,6 +17,8 @@ from dalembert.model.model import Model
 from dalembert.spatial import Array
 from dalembert.streams.layout import ROWS, TIME, States, joined, positional
 
+MOST_NAMES = 1 << 20  # bytes
+
 
 class _Table:
     """An array in an open file, read as rows of its last axis."""
@@ -86,6 +88,7 @@ def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
         for part in wanted:
             if part not in there:
                 raise Error(f"{what}: there is no array {part!r} (there are: {', '.join(there) or 'none'})")
+        _check_joints(archive, there, what, robot)
         tables = {part: _member(open_files, archive, part, what) for part in wanted}
         for part, table in tables.items():
             if table.width != robot.n:
@@ -112,6 +115,19 @@ def _member(open_files: ExitStack, archive: zipfile.ZipFile, name: str, what: st
     except (RuntimeError, NotImplementedError) as error:  # a password, an unknown way of compressing
         raise Error(f"{what}: {name} cannot be read: {error}") from None
     return _Table(member, f"{what}, {name}")
+
+
+def _check_joints(archive: zipfile.ZipFile, there: Sequence[str], what: str, robot: Model) -> None:
+    """Trajectories are saved with the names of their joints, which must be this robot's."""
+    if "joints" not in there or archive.getinfo("joints.npy").file_size > MOST_NAMES:
+        return
+    with archive.open("joints.npy") as member:
+        try:
+            joints = tuple(map(str, npy.read_array(member, allow_pickle=False)))
+        except ValueError:
+            return  # something else of this name
+    if joints != robot.joint_names:
+        raise Error(f"{what} is of joints {brief(', '.join(joints))}, but {robot.name} has {', '.join(robot.joint_names)}")
 
 
 class _Spool:

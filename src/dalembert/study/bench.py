@@ -1,7 +1,6 @@
 """How fast this robot's quantities are on this machine, beside Pinocchio where it is installed."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from dalembert.model.model import Model
 from dalembert.native.kernel import Kernel
 from dalembert.quantities.table import quantity_named
 from dalembert.robot import Robot
+from dalembert.simulate.progress import Progress, chosen
 from dalembert.spatial import Array
 from dalembert.study.timing import seconds
 from dalembert.text import table
@@ -74,7 +74,7 @@ class Bench:
         return str(self)
 
 
-def bench(robot: Robot, states: int = BATCH, progress: Callable[[int, int], None] | None = None) -> Bench:
+def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = None) -> Bench:
     """Measure the main quantities of a robot: in a batch, one call at a time, and Pinocchio's calls where it is installed.
 
     >>> import dalembert as da
@@ -86,6 +86,7 @@ def bench(robot: Robot, states: int = BATCH, progress: Callable[[int, int], None
     robot, rng, notes, rows = robot.without_friction(), np.random.default_rng(0), list[str](), list[Timing]()
     if not robot.n:
         return Bench(robot.name, states, (), (f"{robot.name} has no moving joints: there is nothing to measure",))
+    told = chosen(progress, f"measuring {robot.name}")
     other = pinocchio_model(robot) if find_spec("pinocchio") else None
     if other is None:
         notes.append("Pinocchio is not installed (pip install pin), so nothing is beside it")
@@ -96,8 +97,7 @@ def bench(robot: Robot, states: int = BATCH, progress: Callable[[int, int], None
             rows.append(_measured(robot, quantity, given, other, name))
         except Error as error:
             notes.append(f"no {quantity.replace('_', ' ')}: {error}")
-        if progress:
-            progress(done, len(BENCHED))
+        told(done, len(BENCHED))
     return Bench(robot.name, states, tuple(rows), tuple(notes))
 
 

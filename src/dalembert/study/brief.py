@@ -1,15 +1,14 @@
 """A first look at a robot: what it is, the torques that hold and move it, and what each formulation costs."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from dalembert.robot import Robot
+from dalembert.simulate.progress import Progress
 from dalembert.study.compare import compare
 from dalembert.text import table
 
 
-def brief(robot: Robot, progress: Callable[[int, int], None] | None = None) -> str:
+def brief(robot: Robot, progress: Progress | bool | None = None) -> str:
     """The study as text; `progress` is that of `compare`."""
     parts = [str(robot.summary())]
     if robot.n:

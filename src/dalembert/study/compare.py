@@ -14,6 +14,7 @@ from dalembert.model.model import Model
 from dalembert.native.kernel import Kernel
 from dalembert.quantities.quantity import compile, operation_count
 from dalembert.quantities.table import methods, quantity_named
+from dalembert.simulate.progress import Progress, chosen
 from dalembert.spatial import Array
 from dalembert.study.complexity import NOTES, Printed, comparable, growth, polynomials, printed, value
 from dalembert.study.timing import seconds
@@ -157,28 +158,28 @@ def compare(
     states: int = BATCH,
     *,
     everything: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
     """Every formulation of inverse dynamics, forward dynamics and the mass matrix on one robot, in one table.
 
     For each: how far it is from the default method, its operation counts beside those that the sources print, the time of a state
     in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles it:
-    `progress(done, total)` is called after each. On large robots, methods that would take minutes are left out, with a note;
-    `everything` includes them. A quantity that the robot does not have, such as forward dynamics with a singular mass matrix, is a
-    note, too.
+    `progress(done, total)` is called after each; left out, it is a bar if a person looks on. On large robots, methods that would
+    take minutes are left out, with a note; `everything` includes them. A quantity that the robot does not have, such as forward
+    dynamics with a singular mass matrix, is a note, too.
 
     >>> import dalembert as da
     >>> found = compare(da.robot("two_link"), "mass_matrix", states=100)
     >>> len(found.rows), all(row.difference < 1e-12 for row in found.rows)
     (8, True)
     """
-    chosen = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
-    _check(robot, chosen, states)
+    wanted = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
+    _check(robot, wanted, states)
     if not robot.n:
         return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
-    listed = [(quantity, method) for quantity in chosen for method in _ordered(quantity)]
+    told, total = chosen(progress, f"comparing methods for {robot.name}"), sum(len(methods(quantity)) for quantity in wanted)
     done, rows, notes = 0, list[Row](), list[str]()
-    for quantity in chosen:
+    for quantity in wanted:
         try:
             row = _comparer(robot, quantity, states)
         except Error as error:  # nothing of this quantity will work
@@ -191,8 +192,7 @@ def compare(
             else:
                 rows.append(row(method))
             done += 1
-            if progress:
-                progress(done, len(listed))
+            told(done, total)
     return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
 
 

@@ -1,0 +1,1 @@
+"""Motion in time: integrators, paths to follow, controllers, and the Trajectory that comes out."""

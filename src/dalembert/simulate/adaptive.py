@@ -1,0 +1,108 @@
+"""SciPy's integrators: steps as long as the tolerances allow, events, and a curve between samples."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error, brief, optional
+from dalembert.quantities.dynamics import forward_dynamics
+from dalembert.simulate.fixed import Acting, Forces, Plan, Start
+from dalembert.simulate.trajectory import Trajectory
+from dalembert.spatial import Array
+
+SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
+
+
+class Wanted(NamedTuple):
+    """Tolerances, and functions event(t, q, qd) whose zeros are looked for."""
+
+    rtol: float
+    atol: float
+    events: Sequence[Callable[..., Any]] | Callable[..., Any]
+
+
+def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, wanted: Wanted) -> Trajectory:
+    """Every rollout by itself, at samples of equal spacing; a terminal event ends a single one early."""
+    robot, n = plan.robot, plan.robot.n
+    solve = optional("scipy.integrate").solve_ivp
+    events = [wanted.events] if callable(wanted.events) else list(wanted.events)
+    if forces.memory is not None:
+        raise Error(f"simulate: a controller with a memory needs an integrator of fixed step, not {solver}")
+    if any(getattr(e, "terminal", False) for e in events) and start.batch:
+        raise Error("simulate: a terminal event ends one rollout; give q0 of shape (n,)")
+    time = np.arange(plan.samples + 1) * (plan.step * plan.every)
+    q, qd = start.q.reshape(-1, n), start.qd.reshape(-1, n)
+    parts: list[Any] = []
+    held = forces.array is not None and not forces.constant
+    for r in range(len(q)):
+        right = _side(plan, forces, acting, r, len(q))
+        limits = {"max_step": plan.step} if held else {}
+        solved = solve(
+            lambda t, y, f=right: np.concatenate([y[n:], f(t, y[:n], y[n:])[0]]),
+            (0.0, float(time[-1])),
+            np.concatenate([q[r], qd[r]]),
+            method=solver,
+            t_eval=time,
+            dense_output=True,
+            events=[_event(e, n) for e in events] or None,
+            rtol=wanted.rtol,
+            atol=wanted.atol,
+            **limits,
+        )
+        if not solved.success:
+            raise Error(f"simulate: {solver} gave up at t = {solved.t[-1] if len(solved.t) else 0:g} s: {solved.message}")
+        parts.append((solved, right))
+        plan.progress(r + 1, len(q))
+    times, states = _samples(parts, time)
+    tau = np.stack(
+        [np.stack([f(t, y[:n], y[n:])[1] for t, y in zip(times, x, strict=True)]) for x, (_, f) in zip(states, parts, strict=True)]
+    )
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (states[..., :n], states[..., n:], tau))
+    single = not start.batch
+    happened = tuple(parts[0][0].t_events) if events and single else ()
+    dense = parts[0][0].sol if single else None
+    return Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
+
+
+def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
+    """The times and states (B, T, 2 n); a single rollout that an event ended has its end as last sample."""
+    first = parts[0][0]
+    if len(parts) == 1 and first.status == 1:
+        end = max((t[-1] for t in first.t_events if len(t)), default=time[-1])
+        kept = time[time < end - 1e-12]
+        times = np.append(kept, end)
+        return times, first.sol(times).T[None]
+    return time, np.stack([solved.y.T for solved, _ in parts])
+
+
+def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
+    def watched(t: float, y: Array) -> float:
+        return float(event(t, y[:n], y[n:]))
+
+    for name in ("terminal", "direction"):
+        if hasattr(event, name):
+            setattr(watched, name, getattr(event, name))
+    return watched
+
+
+def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Callable[..., tuple[Array, Array]]:
+    """(qdd, tau) of rollout r at (t, q, qd)."""
+    robot, n = plan.robot, plan.robot.n
+    array = None
+    if forces.array is not None:
+        array = np.broadcast_to(forces.array, (*forces.batch, *forces.array.shape[-2:])).reshape(count, -1, n)[r]
+    more: dict[str, Any] = {} if plan.method is None else {"method": plan.method}
+
+    def rates(t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        if array is not None:
+            tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
+        else:
+            given = forces.function(t, q, qd) if forces.function else None
+            tau = np.asarray(given, dtype=float)
+            if tau.shape != (n,):
+                raise Error(f"simulate: torque(t, q, qd) must give forces ({n},), it gave {brief(given)} at t = {t:g} s")
+        pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
+        return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
+
+    return rates

@@ -1,0 +1,95 @@
+"""One stage of an integrator for a robot, as a program: the equations of motion in joint velocities, quasi-velocities or momenta.
+
+joint       q' = qd                 qd' = M^-1 (tau - C qd - g - friction)
+quasi       q' = m^-T nu            nu' = m^-1 (tau - g - friction) - C(q, nu)          (Kozlowski's diagonalized equations)
+momentum    q' = M^-1 p             p' = tau - g - friction + C^T qd                    (Hamilton's, with Mdot = C + C^T)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error
+from dalembert.formulations import methods
+from dalembert.model.model import Model
+from dalembert.quantities.quantity import program
+from dalembert.quantities.table import Quantity, friction, register
+from dalembert.simulate.integrators import FACTORS, advance
+from dalembert.spatial import dot, rotate, rotate_back
+from dalembert.trace.program import Program, trace
+from dalembert.trace.replay import replay
+
+Rates = Callable[[Any, Any, Any, dict[str, Any]], tuple[Any, Any]]  # (q, v, tau, wrenches) -> q', v'
+
+
+def _joint(model: Model, method: str, optional: tuple[str, ...]) -> Rates:
+    forward = program(model, "forward_dynamics", method, optional=optional)
+    return lambda q, qd, tau, more: (qd, replay(forward, {"q": q, "qd": qd, "tau": tau, **more}))
+
+
+def _quasi(model: Model, method: str, optional: tuple[str, ...]) -> Rates:
+    velocity, force, coriolis = (program(model, name) for name in ("joint_velocity", "quasi_force", "quasi_coriolis"))
+    still = program(model, "inverse_dynamics", optional=optional)
+
+    def rates(q: Any, nu: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
+        qd, zero = replay(velocity, {"q": q, "nu": nu}), np.zeros(model.n)
+        held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
+        left = tau - sum(friction(model, qd), held)
+        return qd, replay(force, {"q": q, "tau": left}) - replay(coriolis, {"q": q, "nu": nu})
+
+    return rates
+
+
+def _momentum(model: Model, method: str, optional: tuple[str, ...]) -> Rates:
+    inverse, coriolis = program(model, "inverse_mass_matrix"), program(model, "coriolis_matrix")
+    still = program(model, "inverse_dynamics", optional=optional)
+
+    def rates(q: Any, p: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
+        qd, zero = rotate(replay(inverse, {"q": q}), p), np.zeros(model.n)
+        held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
+        return qd, tau - sum(friction(model, qd), held) + rotate_back(replay(coriolis, {"q": q, "qd": qd}), qd)
+
+    return rates
+
+
+ROUTES = {"joint": _joint, "quasi": _quasi, "momentum": _momentum}
+
+
+def _stage(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
+    """q, v, the point, the sums and the gap after one stage; the state once more, to keep."""
+    rates = ROUTES[options["velocities"]](model, method, optional)
+    n = model.n
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(STATE, (n,)) | {"gap": (), "tau": (n,), "factors": (FACTORS,)}
+    shapes |= {"wrenches": (n, 6)} if optional else {}
+
+    def body(q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, *more: Any) -> Any:
+        k_q, k_v = rates(at_q, at_v, tau, dict(zip(optional, more, strict=True)))
+        next_q, next_at_q, sum_q = advance(factors, q, sum_q, k_q + factors[4] * k_v)
+        next_v, next_at_v, sum_v = advance(factors, v, sum_v, k_v)
+        apart = np.concatenate([q + next_q - 2 * at_q, v + next_v - 2 * at_v])
+        return next_q, next_v, next_at_q, next_at_v, sum_q, sum_v, gap + factors[5] * dot(apart, apart), next_q, next_v
+
+    return trace(body, shapes, outputs=(*(f"new_{name}" for name in STATE), "new_gap", "kept_q", "kept_v"))
+
+
+STATE = ("q", "v", "at_q", "at_v", "sum_q", "sum_v")
+_VECTOR = dict.fromkeys(STATE, ("n",))
+register(
+    "stage",
+    Quantity(
+        _VECTOR | {"gap": (), "tau": ("n",), "factors": (FACTORS,)},
+        {f"new_{name}": ("n",) for name in STATE} | {"new_gap": (), "kept_q": ("n",), "kept_v": ("n",)},
+        "articulated_body",
+        {"wrenches": ("n", 6)},
+        derived=_stage,
+        methods=methods("forward_dynamics"),
+        options={"velocities": "joint"},
+    ),
+)
+
+
+def check_route(velocities: str, integrator: str) -> None:
+    """Half-implicit steps use that the velocity is the derivative of the position."""
+    if integrator == "semi_implicit_euler" and velocities != "joint":
+        raise Error(f'semi_implicit_euler needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any')

@@ -1,0 +1,35 @@
+"""How far long work has come."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE = 1.0  # seconds before anything is shown
+Progress = Callable[[int, int], Any]  # (done, all)
+
+
+class Bar:
+    """A bar on standard error, rewritten in place; it appears only once the work has taken a while."""
+
+    def __init__(self, what: str, width: int = 30) -> None:
+        self.what, self.width, self.start, self.shown = what, width, time.monotonic(), 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` is done."""
+        now = time.monotonic()
+        if now - self.start < PATIENCE or (now - self.shown < 0.1 and done < total):
+            return
+        self.shown, part = now, done / total
+        left = (now - self.start) * (1 - part) / part if part else 0.0
+        bar = "#" * round(part * self.width)
+        end = "\n" if done >= total else ""
+        print(f"\r{self.what} [{bar:{self.width}}] {part:4.0%}, {left:.0f} s left ", end=end, file=sys.stderr, flush=True)
+
+
+def chosen(progress: Progress | bool | None, what: str) -> Progress:
+    """What to call as work goes on: a function of the user's, a bar, or nothing; None is a bar if a person looks."""
+    if callable(progress):
+        return progress
+    wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
+    return Bar(what) if wanted else lambda done, total: None

@@ -1,0 +1,216 @@
+"""Simulation: a robot moves under given joint forces."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error, SingularWarning, brief, unknown
+from dalembert.model.model import Model
+from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
+from dalembert.quantities.dynamics import mass_matrix
+from dalembert.quantities.quantity import joint_vector
+from dalembert.quantities.wrench import Wrench, as_array
+from dalembert.simulate import adaptive, fixed
+from dalembert.simulate.integrators import INTEGRATORS
+from dalembert.simulate.motion import ROUTES, check_route
+from dalembert.simulate.progress import Progress, chosen
+from dalembert.simulate.trajectory import Trajectory
+from dalembert.spatial import Array, rotate
+
+WHOLE = 1e-6  # how near a duration must be to a whole number of steps
+
+
+def simulate(
+    robot: Model,
+    q0: Any,
+    qd0: Any = None,
+    duration: float = 1.0,
+    *,
+    torque: Any = None,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    method: str | None = None,
+    velocities: str = "joint",
+    every: int = 1,
+    wrenches: Mapping[str, Wrench] | Any = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    events: Sequence[Callable[..., Any]] | Callable[..., Any] = (),
+    progress: Progress | bool | None = None,
+    backend: str = "auto",
+) -> Trajectory:
+    """The motion from q0, qd0 (..., n) under joint forces; leading axes are rollouts, done at once.
+
+    torque: None (no force), (n,) constant, (..., steps, n) held over each step (a time axis of 1 is constant in each rollout), a
+        function torque(t, q, qd) of arrays (..., n), called at every stage of the integrator, or a controller with a `memory`.
+    duration, step: seconds; every k-th step is kept with every=k.
+    integrator: "euler", "semi_implicit_euler", "rk4", "implicit_midpoint"; or SciPy's "RK45", "DOP853", "Radau", "BDF", "LSODA",
+        which choose their own steps to meet rtol and atol (`step` is then the spacing of the samples), and watch `events`,
+        functions event(t, q, qd) -> float whose zeros are found (attributes `terminal` and `direction` as in SciPy).
+    method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
+        with implicit_midpoint a symplectic map).
+    wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
+    progress: None (a bar for long work if a person looks on), True, False, or a function of (steps done, all steps).
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link").with_friction(damping=2.0)
+    >>> swing = arm.simulate([0.0, 0.0], duration=10.0, every=10)
+    >>> swing.q[-1].round(3).tolist()                                   # it comes to rest, hanging down
+    [-1.571, -0.0]
+    >>> many = arm.simulate(np.linspace(-1, 1, 8)[:, None] * [1.0, 0.5], duration=0.1)
+    >>> many.q.shape
+    (8, 101, 2)
+    """
+    steps, samples = _steps(duration, step, every)
+    start = _start(robot, q0, qd0)
+    forces = _forces(robot, torque, start, steps)
+    start = start.widened(forces.batch, robot.n)
+    acting = _wrenches(robot, wrenches, start)
+    told = chosen(progress, f"simulating {robot.name}")
+    plan = fixed.Plan(robot, float(step), samples, int(every), method, velocities, backend, told)
+    if integrator in adaptive.SOLVERS:
+        if velocities != "joint":
+            raise Error(
+                f"{integrator} integrates joint velocities; velocities={velocities!r} needs one of {', '.join(INTEGRATORS)}"
+            )
+        found = adaptive.run(plan, integrator, start, forces, acting, adaptive.Wanted(rtol, atol, events))
+    else:
+        found = _fixed(plan, integrator, start, forces, acting, events)
+    _look(robot, found)
+    return found
+
+
+def _fixed(
+    plan: fixed.Plan, integrator: str, start: fixed.Start, forces: fixed.Forces, acting: fixed.Acting, events: Any
+) -> Trajectory:
+    robot, route = plan.robot, plan.velocities
+    if integrator not in INTEGRATORS:
+        raise unknown("integrator", integrator, (*INTEGRATORS, *adaptive.SOLVERS))
+    if route not in ROUTES:
+        raise unknown("velocities", route, ROUTES)
+    if route != "joint" and plan.method is not None:
+        raise Error(f"method chooses among the ways of forward dynamics; velocities={route!r} has one of its own")
+    if callable(events) or len(events):
+        raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
+    check_route(route, integrator)
+    views = VIEWS[route]
+    v = views.into(robot, start.q, start.qd)
+    found = fixed.run(plan, INTEGRATORS[integrator], start._replace(qd=v), forces, acting, views.out)
+    qd = views.out(robot, found.q, found.v)
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
+    memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])
+    time = np.arange(plan.samples + 1) * (plan.step * plan.every)
+    held = forces.function is None and (plan.every == 1 or forces.constant)
+    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given)
+
+
+class View(NamedTuple):
+    """How the velocities of a route come from qd, and go back."""
+
+    into: Callable[[Model, Array, Array], Array]
+    out: Callable[[Model, Array, Array], Array]
+
+
+VIEWS = {
+    "joint": View(lambda robot, q, qd: qd, lambda robot, q, v: v),
+    "quasi": View(quasi_velocity, joint_velocity),
+    "momentum": View(
+        lambda robot, q, qd: rotate(mass_matrix(robot, q), qd),
+        lambda robot, q, p: joint_velocity(robot, q, _quasi_momentum(robot, q, p)),
+    ),
+}
+
+
+def _quasi_momentum(robot: Model, q: Array, p: Array) -> Array:
+    """nu = m^-1 p, so that qd = m^-T nu = M^-1 p."""
+    return quasi_force(robot, q, p)
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (number > 0 and np.isfinite(number)):
+        raise Error(f"simulate: {name} must be a positive number of seconds, got {brief(value)}")
+    return number
+
+
+def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
+    """How many steps, and how many samples after the first."""
+    duration, step = _positive("duration", duration), _positive("step", step)
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise Error(f"simulate: every must be a whole number from 1, got {brief(every)}")
+    steps = round(duration / step)
+    if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
+        nearest = duration / max(1, np.ceil(duration / step))
+        raise Error(f"simulate: {duration:g} s are no whole number of steps of {step:g} s; a step of {nearest:.9g} would fit")
+    if steps % every:
+        raise Error(f"simulate: every={every} does not divide the {steps} steps; then the end would not be kept")
+    return steps, steps // int(every)
+
+
+def _start(robot: Model, q0: Any, qd0: Any) -> fixed.Start:
+    q = joint_vector(robot, "simulate", "q0", q0)
+    qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
+    if q.dtype.kind == "c" or qd.dtype.kind == "c":
+        raise Error("simulate: q0 and qd0 must be real")
+    try:
+        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
+    except ValueError:
+        raise Error(f"simulate: the rollouts of q0 {q.shape} and qd0 {qd.shape} do not broadcast together") from None
+    return fixed.Start(q, qd, batch)
+
+
+def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.Forces:
+    if torque is None:
+        return fixed.Forces(np.zeros((1, robot.n)), None, None, start.batch)
+    if callable(torque):
+        memory = getattr(torque, "memory", None)
+        return fixed.Forces(None, torque, None if memory is None else np.asarray(memory, dtype=float), start.batch)
+    tau = joint_vector(robot, "simulate", "torque", torque)
+    if tau.dtype.kind == "c":
+        raise Error("simulate: torque must be real")
+    tau = tau[None] if tau.ndim == 1 else tau
+    if tau.shape[-2] not in (1, steps):
+        raise Error(
+            f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force a step, or "
+            f"(1, {robot.n}), constant; one constant for each rollout is torque[:, None, :]"
+        )
+    try:
+        batch = np.broadcast_shapes(start.batch, tau.shape[:-2])
+    except ValueError:
+        raise Error(f"simulate: torque {tau.shape} and the rollouts {start.batch} do not broadcast together") from None
+    return fixed.Forces(tau, None, None, batch)
+
+
+def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
+    """Wrenches that stay the same in link axes as an array; others as a function of q."""
+    if wrenches is None:
+        return fixed.Acting(None, None, None)
+    if isinstance(wrenches, Mapping) and any(isinstance(w, Wrench) and w.frame != "body" for w in wrenches.values()):
+        return fixed.Acting(wrenches, None, lambda q: as_array(robot, "forward_dynamics", q, wrenches))
+    array = np.asarray(as_array(robot, "forward_dynamics", start.q, wrenches), dtype=float)
+    if array.shape[-2:] != (robot.n, 6):
+        raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
+    try:
+        wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
+    except ValueError:
+        raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
+    given = wrenches if isinstance(wrenches, Mapping) else array[..., None, :, :] if array.ndim > 2 else array
+    return fixed.Acting(given, wide.reshape(-1, robot.n, 6), None)
+
+
+def _look(robot: Model, found: Trajectory) -> None:
+    """A motion that leaves the finite numbers is an error; among rollouts a warning."""
+    finite = np.isfinite(found.q).all(axis=-1) & np.isfinite(found.qd).all(axis=-1)
+    bad = ~np.reshape(finite, (-1, len(found)))  # (rollouts, samples)
+    if not bad.any():
+        return
+    first = found.time[np.argmax(bad.any(axis=0))]
+    say = f"the motion of {robot.name} is not finite from t = {first:g} s on; a smaller step or implicit_midpoint may help"
+    if found.q.ndim == 2:
+        raise Error(f"simulate: {say}")
+    warnings.warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning, stacklevel=3)
