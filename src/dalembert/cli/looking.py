@@ -11,7 +11,7 @@ from dalembert.cli.parts import RobotName, complete_robot, completing, find_robo
 from dalembert.study.bench import BATCH
 from dalembert.study.bench import bench as measured
 from dalembert.study.brief import brief
-from dalembert.study.compare import COMPARED
+from dalembert.study.compare import COMPARED, PRINTED
 from dalembert.text import table
 
 _quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
@@ -72,7 +72,10 @@ def compare(
         return
     print(found.head)
     for name in found.quantities:
-        show_table(found.cells(name))
+        cells = found.cells(name)
+        show_table([row[:PRINTED] for row in cells if row[0]])
+        if len(cells[0]) > PRINTED:  # beside the rest this would be too wide
+            show_table([[row[0], *row[PRINTED:]] for row in cells if row[PRINTED]])
     print("\n\n".join(found.remarks))
 
 

@@ -99,7 +99,7 @@ def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:
     words = [any(" " in row[c] for row in cells[1:]) for c in range(len(cells[0]))]
     for c, title in enumerate(cells[0]):
         side = "left" if c < left or words[c] else "right"
-        drawn.add_column(Text(title), justify=side, overflow="fold", style="bold" if c == 0 else "")
+        drawn.add_column(Text(title), justify=side, overflow="fold", style="bold" if c == 0 else "", no_wrap=c == 0)
     for row in cells[1:]:
         drawn.add_row(*map(Text, row))
     Console().print(drawn)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
@@ -61,7 +62,8 @@ def _start(block: bytes, line: int, what: str, robot: Model, wanted: Sequence[st
         if not bare or bare.startswith(b"#"):
             remark = bare.lstrip(b"# ") or remark
             continue
-        delimiter = next((d for d in (b";", b"\t", b",") if d in bare), b"")  # a comma may be a decimal one
+        outside = re.sub(rb'"[^"]*"', b"", bare)
+        delimiter = next((d for d in (b";", b"\t", b",") if d in outside), b"")  # a comma may be a decimal one
         fields, above = _names(bare, delimiter), _names(remark, delimiter)
         where = f"{what}, line {line + k}"
         if not any(map(_is_number, fields)):
@@ -143,7 +145,8 @@ class CsvWriter:
         self._file = file
         if names:
             line = io.StringIO()
-            csv.writer(line, lineterminator="\n").writerow(names)
+            odd = any(sign in name for name in names for sign in ';\t ,"#')
+            csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL).writerow(names)
             file.write(line.getvalue().encode())
 
     def write(self, states: States) -> None:

@@ -116,6 +116,7 @@ class Comparison:
         return optional("pandas").DataFrame([_flat(row, self.n) for row in self.rows])
 
 
+PRINTED = 10  # columns before those of printed counts
 _TITLES = ["differs by", "customized mul", "add", "total", "general mul", "add", "total", "ns", "growth"]
 
 
@@ -130,7 +131,7 @@ def _cells(row: Row, n: int, width: int) -> list[list[str]]:
 
 def _text(cells: list[list[str]]) -> str:
     """Numbers end together, and the words about printed counts begin together."""
-    if len(cells[0]) == len(_TITLES) + 3:
+    if len(cells[0]) > PRINTED:
         width = max(len(row[-1]) for row in cells)
         cells = [[*row[:-1], row[-1].ljust(width)] for row in cells]
     return table(cells, right=True)
