@@ -92,17 +92,20 @@ def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:
     """Titles and rows, drawn for a terminal; the first `left` columns and those of words begin together, numbers end together."""
     from rich import box
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold cyan")
-    words = [any(" " in row[c] for row in cells[1:]) for c in range(len(cells[0]))]
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold cyan")
     for c, title in enumerate(cells[0]):
-        side = "left" if c < left or words[c] else "right"
-        drawn.add_column(Text(title), justify=side, overflow="fold", style="bold" if c == 0 else "", no_wrap=c == 0)
+        words = any(" " in row[c] for row in cells[1:])
+        side, title = ("left", title) if c < left or words else ("right", title.replace(" ", "\n"))
+        drawn.add_column(Text(title), justify=side, overflow="fold", no_wrap=not words, style="bold" if c == 0 else "")
     for row in cells[1:]:
         drawn.add_row(*map(Text, row))
-    Console().print(drawn)
+    console = Console()
+    least = Measurement.get(console, console.options.update_width(10_000), drawn).minimum  # numbers are not cut
+    Console(width=max(console.width, least)).print(drawn)
 
 
 @contextmanager

@@ -51,9 +51,7 @@ class Bench:
     def cells(self) -> list[list[str]]:
         """The table as text, the titles first."""
         beside = any(row.pinocchio is not None for row in self.rows)
-        cells = [
-            ["quantity", "ns a state in a batch", "ns a call", *(["Pinocchio ns a call", "ratio", "differs by"] if beside else [])]
-        ]
+        cells = [["quantity", "batch ns", "call ns", *(["Pinocchio call ns", "ratio", "differs by"] if beside else [])]]
         for row in self.rows:
             line = [row.quantity.replace("_", " "), f"{row.batch:.0f}", f"{row.call:.0f}"]
             if beside and row.pinocchio is not None:
