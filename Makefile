@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format bench bench-symbolic clean
+.PHONY: study test lint format bench bench-others bench-symbolic clean
 
 study: $(VENV)/ready
 	@$(BIN)/dalembert study puma560
@@ -24,6 +24,9 @@ format: $(VENV)/ready-lint
 
 bench: .bench-venv/ready
 	@.bench-venv/bin/python benchmarks/run.py
+
+bench-others: .bench-venv/ready
+	@.bench-venv/bin/python benchmarks/others.py
 
 bench-symbolic: $(VENV)/ready-test
 	@$(BIN)/python benchmarks/symbolic.py

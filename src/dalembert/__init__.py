@@ -44,6 +44,13 @@ from dalembert.proof import prove_equal as prove_equal
 from dalembert.quantities.table import methods as methods
 from dalembert.quantities.wrench import Wrench as Wrench
 from dalembert.robot import Robot as Robot
+from dalembert.simulate.controllers import ComputedTorque as ComputedTorque
+from dalembert.simulate.controllers import GravityPD as GravityPD
+from dalembert.simulate.controllers import SlotineLi as SlotineLi
+from dalembert.simulate.controllers import TaskSpaceControl as TaskSpaceControl
+from dalembert.simulate.paths import quintic as quintic
+from dalembert.simulate.paths import spline as spline
+from dalembert.simulate.paths import trapezoidal as trapezoidal
 from dalembert.simulate.trajectory import Trajectory as Trajectory
 from dalembert.study.compare import Comparison as Comparison
 from dalembert.study.compare import compare as compare

@@ -20,7 +20,7 @@ from dalembert.quantities import (
     task_space,
     terms,
 )
-from dalembert.simulate import simulate
+from dalembert.simulate import simulate, trajectory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,6 +129,7 @@ class Robot(Model):
 
     # motion in time
     simulate = simulate.simulate
+    torques_along = trajectory.torques_along
 
     # simplified models
     dominance = dominance.dominance

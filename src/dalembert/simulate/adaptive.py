@@ -1,6 +1,7 @@
 """SciPy's integrators: steps as long as the tolerances allow, events, and a curve between samples."""
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     if any(getattr(e, "terminal", False) for e in events) and start.batch:
         raise Error("simulate: a terminal event ends one rollout; give q0 of shape (n,)")
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
-    q, qd = start.q.reshape(-1, n), start.qd.reshape(-1, n)
+    q, qd = (x.reshape(prod(start.batch), n) for x in (start.q, start.qd))
     parts: list[Any] = []
     held = forces.array is not None and not forces.constant
     for r in range(len(q)):

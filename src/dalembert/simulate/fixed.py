@@ -1,6 +1,7 @@
 """Steps of fixed length, run natively: whole rollouts at once where forces are known, stage by stage where Python gives them."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,11 +81,11 @@ class Found(NamedTuple):
 
 def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity) -> Found:
     """All steps; `velocity` is qd from the route's own velocities."""
-    robot, n = plan.robot, plan.robot.n
-    q, v = start.q.reshape(-1, n), start.qd.reshape(-1, n)
-    if n == 0 or not len(q):
-        empty = np.zeros((len(q), plan.samples + 1, n))
+    robot, n, count = plan.robot, plan.robot.n, prod(start.batch)
+    if n * count == 0:
+        empty = np.zeros((count, plan.samples + 1, n))
         return Found(empty, empty, empty, None)
+    q, v = start.q.reshape(count, n), start.qd.reshape(count, n)
     pushed = acting.constant is not None or acting.function is not None
     kernel = compile(
         robot, "stage", plan.method, optional=("wrenches",) if pushed else (), backend=plan.backend, velocities=plan.velocities
@@ -137,8 +138,9 @@ class _Stages:
 
     def converged(self) -> bool:
         """Whether the iterations of all implicit steps since the restart met."""
-        scale = 1 + sum(float(np.abs(self.state[name]).max()) for name in ("q", "v"))
-        return bool((np.sqrt(self.gap) <= CONVERGED * scale).all() or not np.isfinite(self.gap).all())
+        scale = 1 + sum(np.abs(self.state[name]).max(axis=-1) for name in ("q", "v"))
+        met = np.sqrt(self.gap) <= CONVERGED * scale
+        return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
 
 
 def _rollouts(plan: Plan, integrator: Integrator, stages: _Stages, tau: Array, kept: Array, told: Callable[[int], None]) -> None:
@@ -207,13 +209,17 @@ def _by_stages(
 
     begin = Stage(0.0, 0, 0, 0, 0)
     for k in range(plan.samples + 1):
-        push(k * plan.every, begin, None)
         kept[:, :, k] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
-        acted[:, k] = tau[0, 0, 0]
         remembers.append(None if remembered is None else remembered.y.copy())
+        seen = rows[0].at == 0 and k < plan.samples  # the first stage is where the sample is
+        if not seen:
+            push(k * plan.every, begin, None)
+            acted[:, k] = tau[0, 0, 0]
         for step in range(k * plan.every, (k + 1) * plan.every) if k < plan.samples else ():
             for s, stage in enumerate(rows):
                 push(step, stage, s)
+                if seen and s == 0 and step == k * plan.every:
+                    acted[:, k] = tau[0, 0, 0]
                 passes[s]()
         if integrator.implicit and not stages.converged():
             raise _apart(plan, integrator)

@@ -1,8 +1,9 @@
 """What a simulation or a path gives: positions, velocities, forces and energies over time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dalembert.errors import Error, brief, optional
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
+from dalembert.simulate.paths import Path, sample
 from dalembert.spatial import Array
 
 COLUMNS = ("q", "qd", "qdd", "tau")
@@ -188,7 +190,7 @@ class Trajectory:
         arrays |= {kind: ([*many, "time"], getattr(self, kind)) for kind in ("kinetic_energy", "potential_energy")}
         return optional("xarray").Dataset(arrays, {"time": self.time, "joint": list(self.robot.joint_names)})
 
-    def to_csv(self, path: Any) -> Path:
+    def to_csv(self, path: Any) -> FilePath:
         """One rollout as a table of text; all digits are kept. `path` is a name, or a file that is open for writing text."""
         columns = self._columns()
         text = ",".join(_quoted(name) for name in columns) + "\n"
@@ -198,7 +200,7 @@ class Trajectory:
             return path
         return _written(path, text.encode())
 
-    def to_npz(self, path: Any) -> Path:
+    def to_npz(self, path: Any) -> FilePath:
         """All rollouts as arrays time, q, qd, qdd, tau, with the joints' names."""
         import io
 
@@ -209,7 +211,7 @@ class Trajectory:
     @staticmethod
     def load(path: Any, robot: Model) -> "Trajectory":
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote."""
-        place = Path(path)
+        place = FilePath(path)
         try:
             found = _from_csv(place, robot) if place.suffix == ".csv" else _from_npz(place, robot)
         except OSError as error:
@@ -231,12 +233,35 @@ class Trajectory:
         return figure(self)
 
 
+def torques_along(robot: Model, path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
+    """The joint forces that a motion takes: a path at steps of about `step` seconds, or the motion of another trajectory.
+
+    tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) at every sample.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> move = arm.torques_along(da.quintic([0.0, 0.0], [1.0, 0.5], duration=2.0))
+    >>> move
+    <Trajectory of two_link: 201 samples, 2 s>
+    >>> bool((move.tau[0] == arm.gravity_force([0.0, 0.0])).all())
+    True
+    """
+    if isinstance(path, Trajectory):
+        time, q, qd, qdd = path.time, path.q, path.qd, path.qdd
+    elif callable(path) and getattr(path, "n", None) == robot.n:
+        time, q, qd, qdd = sample(path, step)
+    else:
+        raise Error(f"{robot.name} follows a path of {robot.n} coordinates (da.quintic, ...) or a trajectory, got {brief(path)}")
+    tau = inverse_dynamics(robot, q, qd, qdd)
+    return Trajectory(robot, time, q, qd, tau, accelerations=qdd)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
 
 
-def _written(path: Any, content: bytes) -> Path:
-    place = Path(path)
+def _written(path: Any, content: bytes) -> FilePath:
+    place = FilePath(path)
     try:
         place.write_bytes(content)
     except OSError as error:
@@ -244,7 +269,7 @@ def _written(path: Any, content: bytes) -> Path:
     return place
 
 
-def _from_csv(place: Path, robot: Model) -> dict[str, Array]:
+def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
     import csv
 
     with place.open(newline="") as lines:
@@ -254,11 +279,14 @@ def _from_csv(place: Path, robot: Model) -> dict[str, Array]:
         columns = dict(zip(rows[0], numbers.T, strict=True))
     except (ValueError, IndexError):
         raise Error(f"{place} is no table of numbers with names above them") from None
+    joints = [name[2:] for name in columns if name.startswith("q_")]
+    if tuple(joints) != robot.joint_names:
+        raise _other_joints(place, robot, joints)
     found = {kind: np.stack([columns[f"{kind}_{j}"] for j in robot.joint_names], axis=-1) for kind in COLUMNS}
     return found | {"time": columns["t"]}
 
 
-def _from_npz(place: Path, robot: Model) -> dict[str, Array]:
+def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
     try:
         with np.load(place, allow_pickle=False) as held:
             found = {name: held[name] for name in ("time", *COLUMNS)}
@@ -266,5 +294,9 @@ def _from_npz(place: Path, robot: Model) -> dict[str, Array]:
     except (ValueError, EOFError) as error:
         raise Error(f"{place} is no file of arrays: {error}") from None
     if joints != robot.joint_names:
-        raise Error(f"{place} is of joints {', '.join(joints)}; {robot.name} has {', '.join(robot.joint_names)}")
+        raise _other_joints(place, robot, joints)
     return found
+
+
+def _other_joints(place: FilePath, robot: Model, joints: Sequence[str]) -> Error:
+    return Error(f"{place} is of joints {', '.join(joints) or 'none'}; {robot.name} has {', '.join(robot.joint_names)}")

@@ -1,0 +1,54 @@
+"""The example scripts run without a warning, keep their own assertions, and say what they should."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+PINOCCHIO = find_spec("pinocchio") is not None
+
+
+def said(name, *arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / f"{name}.py", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("pendulum_energy", r"period 2\.665871 s, exactly 2\.665871 s"),
+        ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
+        ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
+        ("compare_with_pinocchio", r"accelerations differ from Pinocchio \S+ by" if PINOCCHIO else "Pinocchio is not installed"),
+    ],
+)
+def test_example(name, says):
+    shown = said(name)
+    assert re.search(says, shown), shown
+
+
+@pytest.mark.slow
+def test_export_c(tmp_path):
+    shown = said("export_c", str(tmp_path))
+    assert "void puma560_inverse_dynamics(const double q[6]" in shown and (tmp_path / "puma560.c").exists()
+    assert shown.endswith(("\nok\n", "not compiled\n"))
+    assert "not compiled" in said("export_c", PATH="")  # and without a compiler it says so
+
+
+def test_every_example_is_tested():
+    here, others = Path(__file__).read_text(), (Path(__file__).parent / "test_scalars.py").read_text()
+    for path in EXAMPLES.glob("*.py"):
+        assert f'"{path.stem}"' in here + others, path.name
