@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +116,12 @@ def test_debug_shows_where(ran, arguments):
     assert code == 2
     assert "Traceback" in err
     assert "did you mean 'puma560'" in err
+
+
+def test_what_nobody_foresaw_is_one_line_too(ran, monkeypatch):
+    monkeypatch.setattr(da.Robot, "summary", lambda robot: [].pop())
+    assert ran("info", "panda") == (2, "", "dalembert: IndexError: pop from empty list (--debug shows where)\n")
+    assert "Traceback" in ran("info", "panda", "--debug")[2]
 
 
 def test_version_and_help(ran):
@@ -231,6 +236,7 @@ def test_equations(ran):
     assert ran("equations", "two_link", "--symbols", "none", "--parts", "g")[1].startswith("g1 = ")
     assert ran("equations", "two_link", "-o", "eom.tex") == (0, "", "wrote eom.tex\n")
     assert Path("eom.tex").read_text().startswith(r"\documentclass")
+    assert ran("equations", "two_link", "--shared", "--parts", "M")[1] == f"{da.equations(arm).shared('M')}\n"
     pytest.importorskip("sympy")
     assert ran("equations", "two_link", "-f", "sympy", "--parts", "M,g")[1].count("Matrix(") == 2
 
@@ -373,12 +379,13 @@ def test_completion_of_files(tmp_path, monkeypatch):
 
 
 def test_it_starts_quickly(tmp_path):
-    """Half a second is the aim; on a busy machine the best of a few is allowed three times that."""
-    environment = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    """Half a second is the aim; processor time is counted, since others may use the machine, and twice that is allowed."""
+    resource = pytest.importorskip("resource")
     times = []
-    for _ in range(4):
-        start = time.perf_counter()
-        with process("robots", environment=environment) as running:
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with process("robots", environment={"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}) as running:
             running.communicate(timeout=60)
-        times.append(time.perf_counter() - start)
-    assert min(times[1:]) < 1.5
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    assert min(times) < 1.0

@@ -291,7 +291,7 @@ print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), [("csv", "csv"), ("npz", "npz"), ("npy", "npy")])
 def test_a_million_states_in_little_memory(tmp_path, source, target):
-    """The input has 350 MB as text and 144 MB as numbers; the process must not grow by a third of the latter."""
+    """The input has 350 MB as text and 144 MB as numbers, and the results have 48 MB; the process must not grow by those."""
     arm, count = da.robot("puma560"), 1_000_000
     rng = np.random.default_rng(0)
     block = {part: rng.normal(size=(20_000, 6)) for part in ("q", "qd", "qdd")}
@@ -299,7 +299,7 @@ def test_a_million_states_in_little_memory(tmp_path, source, target):
     names = str(tmp_path / f"in.{source}"), str(tmp_path / f"out.{target}")
     done = subprocess.run([sys.executable, "-c", PEAK, *names], capture_output=True, text=True, check=True)
     before, peak = map(int, done.stdout.split())
-    assert peak - before < 48_000, f"grew by {peak - before} kB"
+    assert peak - before < 40_000, f"grew by {peak - before} kB"
     rows, last = 0, None
     for piece in read_states(arm, names[1], ["tau"]):
         rows, last = rows + len(piece["tau"]), piece["tau"][-1]

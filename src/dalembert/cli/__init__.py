@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_output()
         return READER_GONE
-    except (Error, OSError, RecursionError, MemoryError) as error:
+    except Exception as error:
         if debug:
             traceback.print_exc()
             return WRONG
@@ -76,10 +76,10 @@ def _misused(error: Any) -> int:
 
 
 def _told(error: BaseException) -> str:
-    """One line."""
+    """One line; what nobody foresaw has its name before it."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return " ".join(str(error).split()) or type(error).__name__
+    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows where)"
 
 
 def _fail(message: str) -> int:

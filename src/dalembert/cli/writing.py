@@ -37,15 +37,19 @@ def equations(
         str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
     ] = "text",
     long: Annotated[bool, typer.Option("--long", help="cos(q1 + q2) in full instead of the books' C_12, in LaTeX.")] = False,
+    shared: Annotated[bool, typer.Option("--shared", help="As assignments, nothing computed twice: for larger arms.")] = False,
     output: Output = "-",
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
     found, wanted = da.equations(find_robot(robot), listed(symbols)), listed(parts)
-    if output != "-" and format != "sympy":
+    if output != "-" and format != "sympy" and not shared:
         said(found.save(output, short=not long))
         return
-    if format == "latex":
+    if shared:
+        assignments = found.shared(*wanted)
+        text = assignments.latex() if format == "latex" else str(assignments)
+    elif format == "latex":
         text = found.latex(not long, wanted)
     elif format == "sympy":
         text = "\n".join(f"{part} = {found.sympy()[part]}" for part in wanted)
@@ -103,7 +107,14 @@ def generate(
 
 
 COMMANDS = (
-    (equations, ["dalembert equations two_link", "dalembert equations planar_3r -o eom.tex"]),
+    (
+        equations,
+        [
+            "dalembert equations two_link",
+            "dalembert equations planar_3r -o eom.tex",
+            "dalembert equations puma560 --shared --parts M",
+        ],
+    ),
     (derive, ["dalembert derive two_link --method newton_euler -o two_link.tex"]),
     (generate, ["dalembert generate puma560 c -q inverse_dynamics -q mass_matrix -o ."]),
 )

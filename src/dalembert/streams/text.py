@@ -14,7 +14,7 @@ from dalembert.model.model import Model
 from dalembert.spatial import Array
 from dalembert.streams.layout import Layout, States, joined, named, positional
 
-BLOCK = 4 << 20  # bytes read at a time: some 10,000 states of six joints
+BLOCK = 1 << 20  # bytes read at a time: some 3,000 states of six joints
 LONGEST = 16 << 20  # bytes of a line
 
 
