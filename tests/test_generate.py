@@ -340,6 +340,22 @@ def test_save(tmp_path):
     assert code.save(tmp_path / "other.jl").read_text() == code
     with pytest.raises(da.Error, match="cannot be written"):
         code.save(tmp_path / "no" / "folder.jl")
+    with pytest.raises(da.Error, match=r"two_link\.jl: cannot be written: there is no folder"):
+        code.save(f"{tmp_path}/missing/")  # a folder, by its last sign
+    assert not (tmp_path / "missing").exists()
+    with pytest.raises(da.Error, match="name of a file"):
+        code.save(3)
+
+
+def test_one_name_or_several():
+    robot = da.robot("two_link")
+    one, several = (robot.generate("c", options={"inverse_dynamics": {"optional": x}}) for x in ("wrenches", ["wrenches"]))
+    assert one == several
+    assert "wrenches (2 x 6)" in one
+    assert robot.program("inverse_dynamics", optional="wrenches").signature == "q(2), qd(2), qdd(2), wrenches(2,6) -> tau(2)"
+    assert robot.compile("inverse_dynamics", optional="wrenches") is robot.compile("inverse_dynamics", optional=["wrenches"])
+    with pytest.raises(da.Error, match="optional must be a name"):
+        robot.program("inverse_dynamics", optional=3)
 
 
 @pytest.mark.parametrize(
@@ -371,6 +387,12 @@ def test_names(name, identifier, tmp_path):
         (("c", "mass_matrix", {"jacobian": "x"}), {}, "unknown quantity with a method 'jacobian'"),
         (("c", "mass_matrix"), {"options": {"jacobian": {}}}, "unknown quantity with options 'jacobian'"),
         (("c", "jacobian"), {"options": {"jacobian": {"joint": 1}}}, "unknown option of jacobian: 'joint'"),
+        (("c", 3), {}, "quantities must be a name or several of them, got 3"),
+        (("c", ["mass_matrix", 3]), {}, "quantities must be a name"),
+        (("c", "jacobian"), {"options": 3}, "options must be given by name"),
+        (("c", "jacobian"), {"options": {"jacobian": 3}}, "options of jacobian must be given by name"),
+        (("c",), {"options": {"inverse_dynamics": {"optional": 3}}}, "optional must be a name"),
+        (("c", "mass_matrix", ["composite_body"]), {}, "method must be a name"),
         (("c",), {"name": "for"}, "must begin with a letter"),
         (("c",), {"name": "a b"}, "must begin with a letter"),
         (("c",), {"name": "a" * 64}, "at most 63"),

@@ -329,6 +329,34 @@ def test_examples(name, needs, says):
     assert re.search(says, done.stdout), done.stdout
 
 
+@pytest.mark.parametrize("call", [da.casadi_function, da.jax_function, da.torch_function, da.sympy_expressions])
+def test_robots_are_no_programs(call):
+    with pytest.raises(da.Error, match=r"takes a program, such as robot\.program"):
+        call(da.robot("two_link"))
+
+
+def test_bridges_check_what_they_get():
+    robot = da.robot("two_link")
+    program, box = robot.program("inverse_dynamics"), {"q": 0.0, "qd": 0.0, "qdd": 0.0}
+    wrong = [
+        lambda: da.enclosure(robot, box, box),
+        lambda: da.enclosure(program, 3, box),
+        lambda: da.enclosure(program, box, box, bits=0),
+        lambda: da.enclosure(program, box, box, bits="53"),
+        lambda: da.enclosure(program, box, box, pieces=0),
+        lambda: da.replay(robot, box),
+        lambda: da.replay(program, 3),
+        lambda: da.casadi_function(program, 3),
+        lambda: da.casadi_function(program, "two words"),
+        lambda: da.sympy_expressions(program, 3),
+        lambda: da.sympy_expressions(program, {"q": [1]}),
+        lambda: robot.symbolic(3),
+    ]
+    for call in wrong:
+        with pytest.raises(da.Error):
+            call()
+
+
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/scalars.md").read_text(), re.DOTALL)
 
 

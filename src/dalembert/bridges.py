@@ -1,13 +1,15 @@
 """Programs as functions of other libraries, none of which has to be installed until its bridge is crossed."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, optional, unknown
+from dalembert.arguments import by_name
+from dalembert.errors import Error, brief, optional, unknown
 from dalembert.trace.program import Program, Variable
-from dalembert.trace.replay import replay
+from dalembert.trace.replay import checked, replay
 
 
 def casadi_function(program: Program, name: str = "program") -> Any:
@@ -20,6 +22,9 @@ def casadi_function(program: Program, name: str = "program") -> Any:
     >>> f([0, 0], [0, 0], [0, 0])
     DM([19.6124, 4.9031])
     """
+    checked(program, "casadi_function")
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or "__" in name:
+        raise Error(f"the name of a CasADi function is a letter and then letters, digits and single _, got {brief(name)}")
     casadi = optional("casadi")
     symbols = {v.name: casadi.SX.sym(v.name, *_matrix(v)) for v in program.inputs}
     outputs = [_casadi_matrix(casadi, v, array) for v, array in _outputs(program, symbols).items()]
@@ -39,7 +44,7 @@ def jax_function(program: Program) -> Callable[..., Any]:
         tau = da.jax_function(robot.program("inverse_dynamics"))
         slope = jax.jit(jax.jacobian(tau))(q, qd, qdd)
     """
-    return _function(program, optional("jax").numpy.asarray)
+    return _function(checked(program, "jax_function"), optional("jax").numpy.asarray)
 
 
 def torch_function(program: Program) -> Callable[..., Any]:
@@ -48,7 +53,7 @@ def torch_function(program: Program) -> Callable[..., Any]:
     tau = da.torch_function(robot.program("inverse_dynamics"))
     tau(q.requires_grad_(), qd, qdd).square().sum().backward()
     """
-    return _function(program, optional("torch").as_tensor)
+    return _function(checked(program, "torch_function"), optional("torch").as_tensor)
 
 
 def _function(program: Program, array: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -57,9 +62,15 @@ def _function(program: Program, array: Callable[[Any], Any]) -> Callable[..., An
     def function(*arrays: Any) -> Any:
         if len(arrays) != len(names):
             raise Error(f"the program takes {len(names)} arrays, got {len(arrays)}: {program.signature}")
-        return replay(program, {name: array(x) for name, x in zip(names, arrays, strict=True)})
+        return replay(program, {name: _array(name, x, array) for name, x in zip(names, arrays, strict=True)})
 
     return function
+
+
+def _array(name: str, x: Any, array: Callable[[Any], Any]) -> Any:
+    if isinstance(x, str | None):
+        raise Error(f"{name} must be an array, got {brief(x)}")
+    return array(x)
 
 
 def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -75,8 +86,9 @@ def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None)
     >>> y["tau"].jacobian(x["q"]).shape
     (2, 2)
     """
+    checked(program, "sympy_expressions")
     sympy = optional("sympy")
-    given = {} if inputs is None else dict(inputs)
+    given = dict(by_name({} if inputs is None else inputs, "inputs", "{'qd': [0, 0]}"))
     for name in given:
         if name not in [v.name for v in program.inputs]:
             raise unknown("input of the program:", name, [v.name for v in program.inputs])
@@ -84,7 +96,10 @@ def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None)
         rows, columns = _matrix(v)
         names = [v.name + "_".join(str(i + 1) for i in index) for index in np.ndindex(*v.shape)]
         symbols = [sympy.Symbol(name, real=True) for name in names]
-        given[v.name] = sympy.Matrix(rows, columns, list(np.ravel(given[v.name])) if v.name in given else symbols)
+        entries = list(np.ravel(given[v.name])) if v.name in given else symbols
+        if len(entries) != v.size:
+            raise Error(f"input {v.name!r} has {v.size} entries, got {brief(given[v.name])}")
+        given[v.name] = sympy.Matrix(rows, columns, entries)
     ordered = {v.name: given[v.name] for v in program.inputs}
     shaped = {v.name: ordered[v.name] if v.shape else ordered[v.name][0] for v in program.inputs}
     outputs = {v.name: sympy.Matrix(*_matrix(v), list(array.ravel())) for v, array in _outputs(program, shaped).items()}

@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_form.document import display, save
-from dalembert.closed_form.form import Form, Symbols, settled
-from dalembert.closed_form.rational import exact
+from dalembert.arguments import by_name, several
+from dalembert.closed_form.book import known_values, letters, meanings
+from dalembert.closed_form.document import save_equations
+from dalembert.closed_form.form import Form, Symbols, numbers, settled
+from dalembert.closed_form.meaning import names_in, parsed, valued
+from dalembert.closed_form.names import check_names, entry_name, label
+from dalembert.closed_form.paper import display, in_markdown
+from dalembert.closed_form.rational import exact, exactly
 from dalembert.closed_form.shared import Shared
-from dalembert.closed_form.write import entry_name, label
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import Error, brief, optional, unknown
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
@@ -47,7 +50,7 @@ class Equations:
 
     robot: Symbolic
     symbols: Symbols
-    where: Mapping[str, Any]
+    where: Mapping[str, ast.expr]
     method: str
 
     @property
@@ -57,20 +60,24 @@ class Equations:
 
     @property
     def values(self) -> dict[str, float]:
-        """The robot's own values of its parameters; new names that `where` brought in have none."""
-        own = zip(self.robot.names, map(float, self.robot.values), strict=True)
-        return {name: value for name, value in own if name in self.names}
+        """The robot's own values of its parameters, also under new names; a name for things that differ has none."""
+        return known_values(letters(self.robot, self.where))
 
     @cached_property
     def tree(self) -> Tree:
         """The robot as formulations see it, with forms in the place of numbers."""
-        tree = self.robot.tree(self._parameters({name: self.symbols[name] for name in self.names}, self._number))
-        before, after = (Transform(_exact(t.rotation), _exact(t.translation)) for t in (tree.before, tree.after))
-        fields = {name: _exact(getattr(tree, name)) for name in ("screw", "mass", "com", "inertia", "gravity")}
+        tree = self.robot.tree(list(self.parameters().values()))
+        before, after = (Transform(exactly(t.rotation), exactly(t.translation)) for t in (tree.before, tree.after))
+        fields = {name: exactly(getattr(tree, name)) for name in ("screw", "mass", "com", "inertia", "gravity")}
         return tree._replace(before=before, after=after, **fields)
 
+    def parameters(self) -> dict[str, Form]:
+        """What is written for each parameter of the robot."""
+        own = self._parameters({name: self.symbols[name] for name in self.names}, self._number)
+        return dict(zip(self.robot.names, own, strict=True))
+
     def _parameters(self, scalars: Mapping[str, Any], number: Any) -> list[Any]:
-        return [_meaning(self.where[name], scalars, number) if name in self.where else scalars[name] for name in self.robot.names]
+        return [valued(self.where[name], scalars, number) if name in self.where else scalars[name] for name in self.robot.names]
 
     def _number(self, x: float) -> Form:
         return self.symbols.number(exact(x))
@@ -79,9 +86,9 @@ class Equations:
     def M(self) -> Array:
         """The mass matrix."""
         n = len(self.symbols.joints)
-        rotors = _exact(np.diag(joint_parameters(self.robot.model)[0]))
+        rotors = exactly(np.diag(joint_parameters(self.robot.model)[0]))
         found = formulation("mass_matrix", self.method)(self.tree, self.symbols.positions()) if n else zeros((0, 0))
-        return settled(self._forms(found + rotors))
+        return settled(self.symbols.forms(found + rotors))
 
     @cached_property
     def christoffel(self) -> Array:
@@ -95,7 +102,7 @@ class Equations:
     @cached_property
     def C(self) -> Array:
         """The Coriolis matrix: C qd are the Coriolis and centrifugal forces."""
-        return self._forms((self.christoffel * self.symbols.rates("qd")).sum(axis=-1))
+        return self.symbols.forms((self.christoffel * self.symbols.rates("qd")).sum(axis=-1))
 
     @cached_property
     def potential_energy(self) -> Form:
@@ -103,26 +110,20 @@ class Equations:
         t = self.tree
         points = (rotate(T.rotation, c) + T.translation for T, c in zip(t.poses(self.symbols.positions()), t.com, strict=True))
         energy = -sum((m * dot(t.gravity, r) for m, r in zip(t.mass, points, strict=True)), self.symbols.number(0))
-        return settled(self._forms(np.array(energy, dtype=object)))[()]
+        return settled(self.symbols.forms(np.array(energy, dtype=object)))[()]
 
     @cached_property
     def g(self) -> Array:
         """The joint forces that hold the arm still: the gradient of the potential energy."""
-        return self._forms([self.potential_energy.diff(f"q{i + 1}") for i in range(len(self.symbols.joints))])
+        return self.symbols.forms([self.potential_energy.diff(f"q{i + 1}") for i in range(len(self.symbols.joints))])
 
     @cached_property
     def tau(self) -> Array:
         """The joint forces."""
         if not self.symbols.joints:
-            return self._forms([])
+            return self.symbols.forms([])
         qd, qdd = self.symbols.rates("qd"), self.symbols.rates("qdd")
-        return self._forms((self.M * qdd).sum(axis=-1) + (self.C * qd).sum(axis=-1) + self.g)
-
-    def _forms(self, array: Any) -> Array:
-        array = np.asarray(array, dtype=object)
-        found = np.empty(array.size, dtype=object)
-        found[:] = [x if isinstance(x, Form) else self.symbols.number(x) for x in array.flat]
-        return found.reshape(array.shape)
+        return self.symbols.forms((self.M * qdd).sum(axis=-1) + (self.C * qd).sum(axis=-1) + self.g)
 
     def evaluate(self, q: Any, qd: Any = None, qdd: Any = None, parameters: Mapping[str, Any] | None = None) -> Values:
         """Numbers for M, C, g and tau at a state (..., n); velocities and accelerations are 0 where they are left out.
@@ -134,19 +135,24 @@ class Equations:
         [49.031, 14.7093]
         """
         n = len(self.symbols.joints)
-        values: dict[str, Any] = {**self.values, **(parameters or {})}
+        given = by_name({} if parameters is None else parameters, "parameters", "{'m1': 2.0}")
+        values: dict[str, Any] = {**self.values, **given}
         for name in values:
             if name not in self.names:
                 raise unknown("parameter", name, self.names)
         for letter, x in (("q", q), ("qd", qd), ("qdd", qdd)):
-            x = np.zeros(n) if x is None else np.asarray(x, dtype=float)
+            x = np.zeros(n) if x is None and letter != "q" else numbers(x, letter)
             if x.shape[-1:] != (n,):
                 raise Error(f"{letter} needs shape (..., {n}), got {x.shape}")
             values |= {f"{letter}{i + 1}": x[..., i] for i in range(n)}
-        batch = np.broadcast_shapes(*(np.shape(x) for x in values.values()))
+        shapes = [np.shape(x) for x in values.values()]
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise Error(f"these batches do not go together: {', '.join(map(str, dict.fromkeys(shapes)))}") from None
         return Values(*(_evaluated(getattr(self, part), values, batch) for part in PARTS_OF))
 
-    def entries(self, parts: Sequence[str] = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
+    def entries(self, parts: Sequence[str] | str = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
         """Part, index and form of all entries; of M the upper triangle."""
         found: list[tuple[str, tuple[int, ...], Form]] = []
         for part in _known(parts):
@@ -154,36 +160,42 @@ class Equations:
             found += [(part, i, forms[i]) for i in np.ndindex(forms.shape) if part != "M" or i[0] <= i[1]]
         return found
 
+    @property
+    def note(self) -> str:
+        """What of the robot is not in the equations, if anything."""
+        rubbing = [link.joint.name for link in self.robot.model.links if link.joint.damping or link.joint.coulomb]
+        return "Friction of the joints is left out." if rubbing else ""
+
     def __str__(self) -> str:
-        return "\n".join(f"{label(part, i)} = {form}" for part, i, form in self.entries())
+        lines = [f"{label(part, i)} = {form}" for part, i, form in self.entries()]
+        return "\n".join([*([f"# {self.note}"] if self.note else []), *lines])
 
     def __repr__(self) -> str:
         return f"<Equations {self.robot.model.name}: {', '.join(self.names) or 'numbers only'}>"
 
-    def latex(self, short: bool = True, parts: Sequence[str] = PARTS_OF) -> str:
+    def latex(self, short: bool = True, parts: Sequence[str] | str = PARTS_OF) -> str:
         """One aligned display of all entries; `short` writes the books' C_{12} for cos(q1 + q2)."""
         return display((entry_name(part, i), form.latex(short)) for part, i, form in self.entries(parts))
 
     def _repr_latex_(self) -> str | None:
         if len(self.symbols.joints) > 3 or sum(map(len, self.M.flat)) > 100:
             return None  # nobody wants pages of it for looking at a name
-        return f"$$\n{self.latex().replace('align*', 'aligned')}\n$$"
+        return in_markdown(self.latex()) if self.symbols.joints else None
 
     def sympy(self) -> dict[str, Any]:
         """M and C as SymPy matrices, g and tau as columns."""
-        from importlib import import_module
-
+        sympy = optional("sympy")
         n = len(self.symbols.joints)
         shapes = {"M": (n, n), "C": (n, n), "g": (n, 1), "tau": (n, 1)}
         listed = {part: [form.sympy() for form in getattr(self, part).flat] for part in PARTS_OF}
-        return {part: import_module("sympy").Matrix(*shapes[part], listed[part]) for part in PARTS_OF}
+        return {part: sympy.Matrix(*shapes[part], listed[part]) for part in PARTS_OF}
 
     def save(self, path: str | Path, short: bool = True) -> Path:
         """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
-        return save(self, Path(path), short)
+        return save_equations(self, path, short)
 
-    def shared(self, *parts: str) -> Shared:
-        """The same as a list of assignments in which nothing is computed twice: any of "M", "C", "g", "tau"; left out, M, C, g.
+    def shared(self, *parts: Sequence[str] | str) -> Shared:
+        """The same as a list of assignments with shared subexpressions: any of "M", "C", "g", "tau"; left out, M, C, g.
 
         >>> import dalembert as da
         >>> print(da.equations(da.robot("two_link"), symbols=("mass", "gravity")).shared("g"))
@@ -191,7 +203,8 @@ class Equations:
         ...
         g2 = ...
         """
-        return Shared(self.symbols, self._program(_known(parts or ("M", "C", "g"))))
+        chosen = dict.fromkeys(part for some in parts or ("M", "C", "g") for part in _known(some))
+        return Shared(self.symbols, self._program(tuple(chosen)), self.note)
 
     def _program(self, parts: Sequence[str]) -> Program:
         n = len(self.symbols.joints)
@@ -206,7 +219,8 @@ class Equations:
                 "g": lambda: forces(tree, q, still, still),
                 "tau": lambda: forces(tree, q, qd, qdd) + armature * qdd,
             }
-            return tuple(made[part]() for part in parts)
+            empty = {"M": zeros((0, 0)), "C": zeros((0, 0)), "g": zeros(0), "tau": zeros(0)}
+            return tuple(made[part]() if n else empty[part] for part in parts)
 
         return trace(body, {"q": (n,), "qd": (n,), "qdd": (n,), "parameters": (len(self.names),)}, outputs=tuple(parts))
 
@@ -215,18 +229,18 @@ def equations(
     robot: Model,
     symbols: Sequence[str] | str = PARTS,
     *,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | str | None = None,
     method: str = "composite_body",
 ) -> Equations:
     r"""The equations of motion as closed forms in canonical trigonometric form.
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
-    numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"}.
-    `method` computes the mass matrix. Armature counts in M, as numbers; friction is left out.
+    numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"};
+    where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. `method` computes the
+    mass matrix. Armature counts in M, as numbers; friction is left out.
 
     >>> import dalembert as da
-    >>> rods = {"ax1": "l", "ax2": "l", "cx1": "-l/2", "cx2": "-l/2", "Izz1": "m1*l^2/12", "Izz2": "m2*l^2/12", "gy": "-g"}
-    >>> eom = da.equations(da.robot("two_link"), where=rods)
+    >>> eom = da.equations(da.robot("two_link"), where="book")
     >>> eom.M[0, 0]
     l**2*(m1/3 + 4*m2/3 + m2*cos(q2))
     >>> print(eom.g[0].latex())
@@ -234,18 +248,22 @@ def equations(
     """
     if not isinstance(robot, Model):
         raise Error(f"equations takes a robot, such as da.robot('two_link'), got {brief(robot)}")
-    made, meanings = symbolic(robot, symbols), dict(where or {})
-    for name in meanings:
-        if name not in made.names:
-            raise unknown("symbol", name, made.names)
-    parsed = {name: _parsed(meaning) for name, meaning in meanings.items()}
-    used = dict.fromkeys(x.id for tree in parsed.values() for x in ast.walk(tree) if isinstance(x, ast.Name))
-    names = dict.fromkeys([*(name for name in made.names if name not in meanings or name in used), *used])
-    joints = "".join(link.joint.letter for link in robot.links)
-    found = Symbols(tuple(sorted(names, key=_place)), joints)
-    if len(set(found.names)) < len(found.names) or {"sin", "cos"} & set(names):
-        raise Error("sin, cos, and the joints' own names q1, qd1, qdd1, ... cannot be names of parameters")
-    return Equations(made, found, parsed, method)
+    if not isinstance(method, str):
+        raise Error(f"method must be the name of a formulation of the mass matrix, got {brief(method)}")
+    formulation("mass_matrix", method)
+    made = symbolic(robot, several(symbols, "symbols"))
+    read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
+    return Equations(made, _symbols(made, read), read, method)
+
+
+def _symbols(made: Symbolic, where: Mapping[str, ast.expr]) -> Symbols:
+    """What is left of the robot's parameters and what `where` brings in, in the order of writing."""
+    used = dict.fromkeys(name for tree in where.values() for name in names_in(tree))
+    names = dict.fromkeys([*(name for name in made.names if name not in where or name in used), *used])
+    joints = "".join(link.joint.letter for link in made.model.links)
+    found = Symbols(tuple(sorted(names, key=_place)), joints, made.model.name)
+    check_names(found)
+    return found
 
 
 def _place(name: str) -> int:
@@ -253,18 +271,11 @@ def _place(name: str) -> int:
     return -1 if re.fullmatch(r"m\d*", name) else 1 if re.fullmatch("g[xyz]?", name) else 0
 
 
-def _known(parts: Sequence[str]) -> Sequence[str]:
-    for part in parts:
+def _known(parts: Sequence[str] | str) -> tuple[str, ...]:
+    for part in (found := several(parts, "parts")):
         if part not in PARTS_OF:
             raise unknown("part of the equations", part, PARTS_OF)
-    return parts
-
-
-def _exact(array: Any) -> Array:
-    array = np.asarray(array, dtype=object)
-    found = np.empty(array.size, dtype=object)
-    found[:] = [x if isinstance(x, Form) else exact(x) for x in array.flat]
-    return found.reshape(array.shape)
+    return found
 
 
 def _evaluated(forms: Array, values: Mapping[str, Any], batch: tuple[int, ...]) -> Array:
@@ -273,48 +284,3 @@ def _evaluated(forms: Array, values: Mapping[str, Any], batch: tuple[int, ...]) 
         form: Any = forms[index]
         found[(..., *index)] = form.evaluate(values)
     return found
-
-
-# --- what `where` says ----------------------------------------------------------------------------------------------------
-
-_OPERATIONS: dict[type, Any] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Pow: lambda a, b: a**b,
-}
-
-
-def _finite(x: Any) -> str:
-    if not isfinite(x):
-        raise ValueError
-    return repr(float(x))
-
-
-def _parsed(meaning: Any) -> ast.expr:
-    """An expression of numbers, names, + - * / and whole powers."""
-    try:
-        text = meaning if isinstance(meaning, str) else _finite(meaning)
-        tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
-    except (SyntaxError, TypeError, ValueError, RecursionError):
-        raise Error(f"cannot read {brief(meaning)}; write something like '-l/2' or 'm1*l^2/12'") from None
-    known = (ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Name, ast.Load, ast.Constant, *_OPERATIONS)
-    if any(
-        not isinstance(x, known) or (isinstance(x, ast.Constant) and not isinstance(x.value, int | float)) for x in ast.walk(tree)
-    ):
-        raise Error(f"{brief(meaning)} may hold numbers, names, + - * / and whole powers only")
-    return tree
-
-
-def _meaning(tree: Any, scalars: Mapping[str, Any], number: Any) -> Any:
-    if isinstance(tree, ast.Name):
-        return scalars[tree.id]
-    if isinstance(tree, ast.Constant):
-        return number(float(tree.value))  # pyright: ignore[reportArgumentType] - checked when it was read
-    if isinstance(tree, ast.UnaryOp):
-        inner = _meaning(tree.operand, scalars, number)
-        return -inner if isinstance(tree.op, ast.USub) else inner
-    right = tree.right.value if isinstance(tree.op, ast.Pow) and isinstance(tree.right, ast.Constant) else None
-    left = _meaning(tree.left, scalars, number)
-    return _OPERATIONS[type(tree.op)](left, _meaning(tree.right, scalars, number) if right is None else right)

@@ -6,11 +6,12 @@ exactly one form, equal functions are equal objects, and sin(q1 + q2) comes out 
 
 Inside, k is one integer with a digit for each joint, the exponents a are one integer with a digit for each symbol, so that products
 add integers, and all coefficients of a form share one denominator. Digits are balanced, so k has the sign of its first digit.
-Numbers that are no simple fractions are floats while a formulation runs, and settled afterwards.
+Numbers that are no simple fractions are floats while a formulation runs, and settled afterwards. Every form carries a bound on its
+exponents and harmonics, so that a digit never runs over into the next one.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm, prod
@@ -19,14 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import by_name
 from dalembert.closed_form.rational import meant, ratio
+from dalembert.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
 from dalembert.errors import Error, brief, unknown
 from dalembert.trace.exact import Angle
 
 MOST_TERMS = 20_000
-_TRIG, _POWER = 12, 8  # bits for a digit of k, and for an exponent
 
-Key = tuple[int, int]  # (2 k for a cosine, 2 k + 1 for a sine; exponents)
+
+class TooLongError(Error):
+    """A closed form with more terms than anybody reads."""
 
 
 class Term(NamedTuple):
@@ -52,6 +56,8 @@ class Symbols:
 
     parameters: tuple[str, ...]
     joints: str
+    robot: str = field(default="this robot", compare=False)  # for messages
+    most: int = field(default=MOST_TERMS, compare=False)  # terms of a form
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -62,26 +68,26 @@ class Symbols:
     @cached_property
     def units(self) -> dict[str, int]:
         """The exponents of each symbol alone."""
-        return {name: 1 << _POWER * i for i, name in enumerate(reversed(self.names))}
+        return {name: 1 << POWER * i for i, name in enumerate(reversed(self.names))}
 
     def turn(self, i: int) -> int:
         """The harmonic of joint i alone."""
-        return 1 << _TRIG * (len(self.joints) - 1 - i)
+        return 1 << TRIG * (len(self.joints) - 1 - i)
 
     def __getitem__(self, name: str) -> "Form":
-        if name not in self.units:
+        if not isinstance(name, str) or name not in self.units:
             raise unknown("symbol", name, self.names)
-        return Form(self, {(0, self.units[name]): 1}, 1)
+        return Form(self, {(0, self.units[name]): 1}, 1, 1)
 
     def number(self, x: Any) -> "Form":
         """A number as a form."""
         n, d = ratio(x)
-        return Form(self, {(0, 0): n} if n else {}, d)
+        return Form(self, {(0, 0): n} if n else {}, d, 0)
 
     def angle(self, i: int) -> Angle:
         """The position of a joint that turns: its cosine and sine, and its value where it enters outside of them."""
         k = 2 * self.turn(i)
-        return Angle(self[f"q{i + 1}"], Form(self, {(k, 0): 1}, 1), Form(self, {(k + 1, 0): 1}, 1))
+        return Angle(self[f"q{i + 1}"], Form(self, {(k, 0): 1}, 1, 1), Form(self, {(k + 1, 0): 1}, 1, 1))
 
     def positions(self) -> Any:
         """q, as formulations take it."""
@@ -92,6 +98,13 @@ class Symbols:
     def rates(self, name: str) -> Any:
         """qd or qdd, as formulations take them."""
         return np.array([self[f"{name}{i + 1}"] for i in range(len(self.joints))], dtype=object)
+
+    def forms(self, array: Any) -> Any:
+        """An array of forms; numbers become forms."""
+        array = np.asarray(array, dtype=object)
+        found = np.empty(array.size, dtype=object)
+        found[:] = [x if isinstance(x, Form) else self.number(x) for x in array.flat]
+        return found.reshape(array.shape)
 
 
 class Form:
@@ -105,10 +118,10 @@ class Form:
     -l*sin(q1)
     """
 
-    __slots__ = ("over", "symbols", "terms")
+    __slots__ = ("degree", "over", "symbols", "terms")
 
-    def __init__(self, symbols: Symbols, terms: dict[Key, Any], over: int) -> None:
-        self.symbols, self.terms, self.over = symbols, terms, over
+    def __init__(self, symbols: Symbols, terms: dict[Key, Any], over: int, degree: int) -> None:
+        self.symbols, self.terms, self.over, self.degree = symbols, terms, over, degree
 
     def __add__(self, other: Any) -> Any:
         return NotImplemented if (b := _form(self, other)) is None else _sum(self, b, 1)
@@ -120,23 +133,29 @@ class Form:
         return NotImplemented if (b := _form(self, other)) is None else _sum(b, self, -1)
 
     def __neg__(self) -> "Form":
-        return Form(self.symbols, {k: -x for k, x in self.terms.items()}, self.over)
+        return Form(self.symbols, {k: -x for k, x in self.terms.items()}, self.over, self.degree)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Form):
             return self._scaled(*ratio(other)) if isinstance(other, Number) else NotImplemented
         _check(self, other)
         a, b = (self, other) if len(self.terms) < len(other.terms) else (other, self)
-        return _reduced(self.symbols, _product(a.terms, b.terms), 2 * a.over * b.over)
+        degree = _together(a, b)
+        return _reduced(self.symbols, product(a.terms, b.terms), 2 * a.over * b.over, degree, lambda: _sizes_of_product(a, b))
 
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, Form):
-            n, d = ratio(other) if isinstance(other, Number) else (None, 1)
-            return NotImplemented if n is None else self._scaled(d if n > 0 else -d, abs(n))
+            if not isinstance(other, Number):
+                return NotImplemented
+            n, d = ratio(other)
+            if not n:
+                raise Error(f"{brief(str(self))} cannot be divided by 0")
+            return self._scaled(d if n > 0 else -d, abs(n))
+        _check(self, other)
         if len(other.terms) != 1 or (key := next(iter(other.terms)))[0]:
-            raise Error(f"closed forms divide by numbers and products of symbols only, not by {other}")
-        c = other.terms[key]
-        return Form(self.symbols, {(t, m - key[1]): x for (t, m), x in self.terms.items()}, self.over) * other.over / c
+            raise Error(f"closed forms divide by numbers and products of symbols only, not by {brief(str(other))}")
+        moved = {(t, m - key[1]): x for (t, m), x in self.terms.items()}
+        return Form(self.symbols, moved, self.over, _together(self, other)) * other.over / other.terms[key]
 
     def __rtruediv__(self, other: Any) -> Any:
         return NotImplemented if (b := _form(self, other)) is None else b / self
@@ -144,8 +163,6 @@ class Form:
     def __pow__(self, power: int) -> "Form":
         if not isinstance(power, int) or not 0 <= power <= 16:
             raise Error(f"closed forms have whole powers from 0 to 16, got {brief(power)}")
-        if power * max((abs(e) for t in self.decoded() for e in t.powers), default=0) > 100:
-            raise Error(f"powers beyond 100 are too much for a closed form: {brief(str(self))}**{power}")
         result = self.symbols.number(1)
         for _ in range(power):
             result = result * self
@@ -157,10 +174,10 @@ class Form:
         if n == d:
             return self
         if n == 0:
-            return Form(self.symbols, {}, 1)
+            return Form(self.symbols, {}, 1, 0)
         if isinstance(n, float) or isinstance(d, float):
             n, d = n / d, 1
-        return _reduced(self.symbols, {k: n * x for k, x in self.terms.items()}, self.over * d)
+        return _reduced(self.symbols, {k: n * x for k, x in self.terms.items()}, self.over * d, self.degree)
 
     def cos(self) -> "Form":
         """Only of 0: angles are given as `Symbols.angle`."""
@@ -181,25 +198,25 @@ class Form:
 
     def diff(self, name: str) -> "Form":
         """The derivative with respect to a symbol; angles count inside and outside of cosines and sines."""
-        if name not in self.symbols.units:
+        if not isinstance(name, str) or name not in self.symbols.units:
             raise unknown("symbol", name, self.symbols.names)
         unit, n = self.symbols.units[name], len(self.symbols.joints)
         joint = self.symbols.names.index(name) - len(self.symbols.parameters)
         turn = self.symbols.turn(joint) if 0 <= joint < n else 0
         found: dict[Key, Any] = {}
         for (t, m), x in self.terms.items():
-            if e := _digit(m, unit, _POWER):
+            if e := digit(m, unit, POWER):
                 found[t, m - unit] = found.get((t, m - unit), 0) + e * x
-            if turn and (k := _digit(t >> 1, turn, _TRIG)):
+            if turn and (k := digit(t >> 1, turn, TRIG)):
                 key = t ^ 1, m  # cos -> -sin, sin -> cos
                 found[key] = found.get(key, 0) + (k * x if t & 1 else -k * x)
-        return _reduced(self.symbols, found, self.over)
+        return _reduced(self.symbols, found, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
 
     def decoded(self) -> list[Term]:
         """The terms as they are kept inside, with exponents and harmonics spelled out."""
         n, N = len(self.symbols.joints), len(self.symbols.names)
-        powers = {m: _digits(m, _POWER, N) for m in {m for _, m in self.terms}}
-        turns = {t: _digits(t >> 1, _TRIG, n) for t in {t for t, _ in self.terms}}
+        powers = {m: digits(m, POWER, N) for m in {m for _, m in self.terms}}
+        turns = {t: digits(t >> 1, TRIG, n) for t in {t for t, _ in self.terms}}
         return [Term(Fraction(x) / self.over, powers[m], turns[t], bool(t & 1)) for (t, m), x in self.terms.items()]
 
     def ordered(self) -> list[Term]:
@@ -218,6 +235,7 @@ class Form:
         >>> float((s["l"] * s.angle(0).cos()).evaluate({"l": 2.0, "q1": 0.0}))
         2.0
         """
+        by_name(values, "values", "{'q1': 0.5}")
         names, total = self.symbols.names, 0.0
         trig: dict[Any, Any] = {((0,) * len(self.symbols.joints), False): 1.0}
         products: dict[Any, Any] = {}
@@ -239,7 +257,10 @@ class Form:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Form):
             return self.over == other.over and self.terms == other.terms and self.symbols == other.symbols
-        return isinstance(other, Number) and self == self.symbols.number(other)
+        try:
+            return isinstance(other, Number) and self == self.symbols.number(other)
+        except Error:  # neither infinite nor complex
+            return False
 
     def __hash__(self) -> int:
         constant = not self.terms or (len(self.terms) == 1 and (0, 0) in self.terms)
@@ -273,28 +294,74 @@ class Form:
 
         return as_sympy(self)
 
+    _sympy_ = sympy  # what SymPy's own functions and matrices look for
+
 
 def settled(forms: Any) -> Any:
-    """Forms with rational coefficients: what is left of rounding goes, and other floats become the fractions they are."""
+    """Forms with rational coefficients: what is left of rounding goes, and other floats become the fractions they are.
+
+    Numbers are compared with those before the same powers of symbols only: others have other units.
+    """
     flat = list(forms.flat)
-    scale = max((abs(x) / f.over for f in flat for x in f.terms.values()), default=0.0)
+    sizes = _largest(*(_sizes(f) for f in flat))
     found = np.empty(len(flat), dtype=object)
-    found[:] = [_settled(f, 1e-14 * float(scale)) for f in flat]
+    found[:] = [_settled(f, sizes) for f in flat]
     return found.reshape(forms.shape)
 
 
-def _settled(form: Form, least: float) -> Form:
+def _settled(form: Form, sizes: Mapping[int, float]) -> Form:
     if all(isinstance(x, int) for x in form.terms.values()):
         return form
-    kept = {k: meant(x / form.over) for k, x in form.terms.items() if abs(x) > least * form.over}
+    kept = {k: meant(x / form.over) for k, x in form.terms.items() if abs(x) > 1e-14 * sizes[k[1]] * form.over}
     over = lcm(*(x.denominator for x in kept.values()))
-    return _reduced(form.symbols, {k: int(x * over) for k, x in kept.items()}, over)
+    return _reduced(form.symbols, {k: int(x * over) for k, x in kept.items()}, over, form.degree)
+
+
+def _sizes(form: Form) -> dict[int, float]:
+    """The largest coefficient before each product of symbols."""
+    found: dict[int, float] = {}
+    over = form.over
+    for (_, m), x in form.terms.items():
+        size = abs(x) / over
+        if size > found.get(m, 0.0):
+            found[m] = size
+    return found
+
+
+def _largest(*sizes: Mapping[int, float]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for some in sizes:
+        for m, x in some.items():
+            if x > found.get(m, 0.0):
+                found[m] = x
+    return found
+
+
+def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
+    """Of what was added up in a product: what is far below it has cancelled but for rounding."""
+    found: dict[int, float] = {}
+    right = _sizes(b)
+    for m, x in _sizes(a).items():
+        for n, y in right.items():
+            if x * y > found.get(m + n, 0.0):
+                found[m + n] = x * y
+    return found
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
     if name not in values:
         raise Error(f"the value of {name} is missing")
-    return np.asarray(values[name], dtype=float)
+    return numbers(values[name], name)
+
+
+def numbers(x: Any, name: str) -> Any:
+    """An array of floats, or an Error that names it."""
+    try:
+        if x is None:
+            raise TypeError
+        return np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise Error(f"{name} must be numbers, got {brief(x)}") from None
 
 
 def _form(like: Form, x: Any) -> Form | None:
@@ -309,21 +376,40 @@ def _check(a: Form, b: Form) -> None:
         raise Error("these closed forms have different symbols: they belong to different equations")
 
 
-def _reduced(symbols: Symbols, terms: dict[Key, Any], over: int) -> Form:
-    """In lowest terms, zeros removed."""
+def _together(a: Form, b: Form) -> int:
+    """A bound on the exponents of a product or quotient, which must fit their digits."""
+    if a.degree + b.degree <= HIGHEST:
+        return a.degree + b.degree
+    a.degree, b.degree = _degree(a), _degree(b)  # bounds add up too fast: many of the highest powers have cancelled
+    if a.degree + b.degree > HIGHEST:
+        shown = brief(str(a), 60), brief(str(b), 60)
+        raise Error(f"exponents beyond {HIGHEST} are too much for a closed form: {shown[0]} times or over {shown[1]}")
+    return a.degree + b.degree
+
+
+def _degree(form: Form) -> int:
+    """The largest exponent or harmonic that occurs."""
+    return max((abs(e) for t in form.decoded() for e in (*t.powers, *t.harmonic)), default=0)
+
+
+def _reduced(
+    symbols: Symbols, terms: dict[Key, Any], over: int, degree: int, sizes: Callable[[], Mapping[int, float]] = dict
+) -> Form:
+    """In lowest terms, zeros removed; `sizes` are those of the numbers that were added up, by powers of symbols."""
     if 0 in terms.values():
         terms = {k: x for k, x in terms.items() if x}
-    if len(terms) > MOST_TERMS:
-        raise Error(
-            f"a closed form of this robot has more than {MOST_TERMS} terms; equations(robot).shared() writes it with "
+    if len(terms) > symbols.most:
+        raise TooLongError(
+            f"a closed form of {symbols.robot} has more than {symbols.most} terms; equations(robot).shared() writes it with "
             "shared subexpressions, and fewer symbols make shorter forms"
         )
     try:
         g = gcd(over, *terms.values())
     except TypeError:  # floats among them: what cancelled but for rounding is gone
-        least = 1e-15 * max(abs(x) for x in terms.values())
-        return Form(symbols, {k: x / over for k, x in terms.items() if abs(x) > least}, 1)
-    return Form(symbols, {k: x // g for k, x in terms.items()} if g > 1 else terms, over // g)
+        largest = sizes()
+        kept = {k: x / over for k, x in terms.items() if abs(x) > 1e-15 * over * largest.get(k[1], 0.0)}
+        return Form(symbols, kept, 1, degree)
+    return Form(symbols, {k: x // g for k, x in terms.items()} if g > 1 else terms, over // g, degree)
 
 
 def _sum(a: Form, b: Form, sign: int) -> Form:
@@ -334,50 +420,4 @@ def _sum(a: Form, b: Form, sign: int) -> Form:
     total = {k: p * x for k, x in a.terms.items()} if p != 1 else dict(a.terms)
     for k, x in b.terms.items():
         total[k] = total.get(k, 0) + q * x
-    return _reduced(a.symbols, total, over)
-
-
-def _product(a: dict[Key, Any], b: dict[Key, Any]) -> dict[Key, Any]:
-    """Twice the product: products of cosines and sines are halves of sums."""
-    total: dict[Key, Any] = {}
-    get = total.get
-    for (s, m), x in a.items():
-        h, sine = s >> 1, s & 1
-        for (t, n), y in b.items():
-            c, p = x * y, m + n
-            if s == 0 or t == 0:
-                key = s + t, p
-                total[key] = get(key, 0) + 2 * c
-                continue
-            k = t >> 1
-            other = (h - k if h > k else k - h) << 1
-            if sine == t & 1:  # cos cos = (cos(h-k) + cos(h+k))/2, sin sin = (cos(h-k) - cos(h+k))/2
-                key = (h + k) << 1, p
-                total[key] = get(key, 0) + (-c if sine else c)
-                key = other, p
-                total[key] = get(key, 0) + c
-            else:  # sin h cos k = (sin(h+k) + sin(h-k))/2
-                key = ((h + k) << 1) + 1, p
-                total[key] = get(key, 0) + c
-                if other:
-                    key = other + 1, p
-                    total[key] = get(key, 0) + (c if (h > k) == bool(sine) else -c)
-    return total
-
-
-def _digit(x: int, unit: int, bits: int) -> int:
-    """One balanced digit: what is below it is rounded away."""
-    half = 1 << bits - 1
-    return ((2 * x + unit) // (2 * unit) + half) % (2 * half) - half
-
-
-def _digits(x: int, bits: int, count: int) -> tuple[int, ...]:
-    """Balanced digits, the most significant first."""
-    found: list[int] = []
-    base = 1 << bits
-    for _ in range(count):
-        digit = x & (base - 1)
-        digit -= base if digit >= base // 2 else 0
-        found.append(digit)
-        x = (x - digit) >> bits
-    return tuple(reversed(found))
+    return _reduced(a.symbols, total, over, max(a.degree, b.degree), lambda: _largest(_sizes(a), _sizes(b)))

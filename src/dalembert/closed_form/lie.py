@@ -9,16 +9,18 @@ Corrected: E-B6 (the paper prints one velocity too many in C, and the other sign
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dalembert.closed_form.document import broken
 from dalembert.closed_form.equations import equations
 from dalembert.closed_form.form import Form, settled
+from dalembert.closed_form.paper import broken, document, in_markdown, plain, save
 from dalembert.errors import Error
 from dalembert.formulations.lie_closed_form import screws
 from dalembert.model.model import Model
+from dalembert.quantities.table import joint_parameters
 from dalembert.spatial import Ad, Array, ad, compose, dot, inverse, rotate
 
 _X, _Y = r"\mathrm{Ad}_2^2 A_1", r"\mathrm{Ad}_2^2 [A_1, A_2]"
@@ -41,12 +43,15 @@ class LieForm:
     inner: Mapping[str, Form]
     M: Array
     C: Array
+    robot: str
+    note: str
 
     def __str__(self) -> str:
         lines = [f"M{i + 1}{j + 1} = {_M[i][j]}" for i, j in ((0, 0), (0, 1), (1, 1))]
         lines += [f"C{i + 1}{j + 1} = {_C[i][j]}" for i in range(2) for j in range(2)]
         lines += ["a = <Ad [A1, A2], Ad A1>_2", "b = <Ad [A1, A2], A2>_2", "where"]
-        return "\n".join([*lines, *(f"{name} = {form}" for name, form in self.inner.items())])
+        lines += [f"{name} = {form}" for name, form in self.inner.items()]
+        return "\n".join([*([f"# {self.note}"] if self.note else []), *lines])
 
     def __repr__(self) -> str:
         return "<LieForm of two joints>"
@@ -63,10 +68,21 @@ class LieForm:
         return "\\begin{align*}\n" + " \\\\\n".join(matrices + worked) + "\n\\end{align*}"
 
     def _repr_latex_(self) -> str:
-        return f"$$\n{self.latex().replace('align*', 'aligned')}\n$$"
+        return in_markdown(self.latex())
+
+    def save(self, path: str | Path, short: bool = True) -> Path:
+        """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
+        title = f"{self.robot}: M and C in inner products of screws"
+        notes = [self.note] if self.note else []
+        writers = {
+            ".tex": lambda: document(title, [*notes, self.latex(short)]),
+            ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(self.latex(short))]) + "\n",
+            ".txt": lambda: f"# {title}\n{self}\n",
+        }
+        return save(path, writers, "equations")
 
 
-def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Mapping[str, Any] | None = None) -> LieForm:
+def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Mapping[str, Any] | str | None = None) -> LieForm:
     """M and C of a chain of two joints of any kind, in inner products of its screws: Park, Bobrow and Ploen (60)-(64).
 
     `symbols` and `where` as in `equations`; with none of them the inner products are functions of q2 with numbers. A_i are the
@@ -86,9 +102,11 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     carry = compose(inverse(s.E[1]), s.E[0])
     X, Y = Ad(carry, A1), Ad(carry, ad(A1, A2))
     pairs = (A1, D1, A1), (X, D2, X), (X, D2, A2), (A2, D2, A2), (Y, D2, X), (Y, D2, A2)
-    values = settled(made._forms([dot(left, rotate(D, right)) for left, D, right in pairs]))
+    values = settled(made.symbols.forms([dot(left, rotate(D, right)) for left, D, right in pairs]))
     one, xx, xa, aa, a, b = values
     v, w = made.symbols.rates("qd")
     M = np.array([[one + xx, xa], [xa, aa]], dtype=object)  # (60)
     C = np.array([[a * w, a * v + b * w], [-a * v, 0 * a]], dtype=object)  # (61)-(64)
-    return LieForm(dict(zip(_INNER, values, strict=True)), M, C)
+    left_out = any(x.any() for x in joint_parameters(robot))
+    note = "Friction and the inertia of the rotors are left out." if left_out else ""
+    return LieForm(dict(zip(_INNER, values, strict=True)), M, C, robot.name, note)

@@ -4,6 +4,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from dalembert.errors import Error, brief
+
 
 def exact(x: Any) -> int | float | Fraction:
     """The number that was meant: whole, a simple fraction, or a short decimal; other floats stay floats.
@@ -20,6 +24,14 @@ def exact(x: Any) -> int | float | Fraction:
     return Fraction(repr(x)) if len(Decimal(repr(x)).as_tuple().digits) <= 12 else x
 
 
+def exactly(array: Any) -> Any:
+    """An array of the numbers that were meant; what is no float stays as it is."""
+    array = np.asarray(array, dtype=object)
+    found = np.empty(array.size, dtype=object)
+    found[:] = [exact(x) for x in array.flat]
+    return found.reshape(array.shape)
+
+
 def meant(x: float) -> Fraction:
     """A result of rounded arithmetic: the simple fraction next to it, or the fraction that the float is."""
     near = Fraction(x).limit_denominator(100)
@@ -32,5 +44,8 @@ def ratio(x: Any) -> tuple[Any, int]:
         return x, 1
     if isinstance(x, Fraction):
         return x.numerator, x.denominator
-    n, d = float(x).as_integer_ratio()
+    try:
+        n, d = float(x).as_integer_ratio()
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"closed forms take finite real numbers, got {brief(x)}") from None
     return (n, d) if d <= 4096 else (float(x), 1)

@@ -1,18 +1,20 @@
-"""Equations as a list of assignments with readable names, in which nothing is computed twice: a traced program on paper."""
+"""Equations as a list of assignments with readable names and shared subexpressions: a traced program on paper."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_form.document import display
 from dalembert.closed_form.form import Symbols
+from dalembert.closed_form.names import braced, entry_name, label
+from dalembert.closed_form.paper import display, document, in_markdown, plain, save
 from dalembert.closed_form.rational import exact
-from dalembert.closed_form.write import LatexStyle, TextStyle, braced, entry_name, label
+from dalembert.closed_form.write import LatexStyle, TextStyle
 from dalembert.errors import Error
 from dalembert.trace.program import Program, operands
 
@@ -61,6 +63,9 @@ class _Written(NamedTuple):
 class Shared:
     """A program as assignments: c2 = cos(q2), then t1, t2, ... for what occurs more than once, then the entries of the results.
 
+    No operation of the traced program is written twice. Operations are the same if they have the same operands: two that differ in
+    a sign or in the order of their factors are two, unless one has been given a name already.
+
     >>> import dalembert as da
     >>> print(da.equations(da.robot("two_link"), symbols="mass").shared("M"))
     c2 = cos(q2)
@@ -68,7 +73,7 @@ class Shared:
     t2 = 1/12 + t1/2
     t3 = c2*t1
     t4 = t2 + t3
-    M11 = 1/12 + m1/4 + t2 + 2*(t3 + m2/2)
+    M11 = 1/12 + m1/4 + t2 + 2*(t3 + t1)
     M12 = t4
     M21 = t4
     M22 = t2
@@ -76,6 +81,7 @@ class Shared:
 
     symbols: Symbols
     program: Program
+    note: str = ""
 
     @cached_property
     def assignments(self) -> tuple[Assignment, ...]:
@@ -86,7 +92,8 @@ class Shared:
         return len(self.assignments)
 
     def __str__(self) -> str:
-        return "\n".join(f"{a.name} = {a.text}" for a in self.assignments)
+        lines = [f"{a.name} = {a.text}" for a in self.assignments]
+        return "\n".join([*([f"# {self.note}"] if self.note else []), *lines])
 
     def __repr__(self) -> str:
         return f"<Shared {self.program.signature}: {len(self)} assignments>"
@@ -94,6 +101,20 @@ class Shared:
     def latex(self) -> str:
         """One aligned display."""
         return display((a.latex_name, a.latex) for a in self.assignments)
+
+    def _repr_latex_(self) -> str | None:
+        return in_markdown(self.latex()) if 0 < len(self) <= 50 else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
+        title = f"{self.symbols.robot}: {', '.join(v.name for v in self.program.outputs)} with shared subexpressions"
+        notes = [self.note] if self.note else []
+        writers = {
+            ".tex": lambda: document(title, [*notes, self.latex()]),
+            ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(self.latex())]) + "\n",
+            ".txt": lambda: f"# {title}\n{self}\n",
+        }
+        return save(path, writers, "equations")
 
 
 class _Writer:
@@ -106,11 +127,12 @@ class _Writer:
         self.found: list[Assignment] = []
         self.values: list[_Written] = []
         self.temporaries = 0
+        self.named: dict[tuple[Fraction, str], _Written] = {}  # what has a name, but for its sign
 
     def assignments(self) -> list[Assignment]:
         uses = Counter(i for node in self.program.nodes for i in operands(node)) + Counter(self.program.results)
         for i, node in enumerate(self.program.nodes):
-            value = self._written(node)
+            value = self._known(self._written(node))
             if node[0] in ("sin", "cos"):
                 value = self._assign(*self._angle_name(node), value)
             elif value.weight and (value.weight > _LONGEST or (uses[i] > 1 and node[0] != "neg")):
@@ -124,12 +146,20 @@ class _Writer:
                 self.values[node] = named if self.values[node].weight else self.values[node]
         return self.found
 
+    def _known(self, value: _Written) -> _Written:
+        """By its name, if it has one, also if that is the name of its negative."""
+        found = self.named.get((abs(value.size), value.text)) if value.weight else None
+        return value if found is None else found._replace(size=Fraction(1 if value.size > 0 else -1) * found.size)
+
     def _assign(self, name: str, latex: str, value: _Written) -> _Written:
         while name in self.taken:
             name, latex = name + "_", latex + "'"
         self.taken.add(name)
         text, shown = value.whole()
         self.found.append(Assignment(name, text, latex, shown))
+        sign = Fraction(1 if value.size > 0 else -1)
+        if value.weight:
+            self.named.setdefault((abs(value.size), value.text), _Written(sign, name, latex))
         return _Written(Fraction(1), name, latex)
 
     def _angle_name(self, node: Any) -> tuple[str, str]:

@@ -1,18 +1,14 @@
 """Closed forms on paper: terms are collected by velocities, then by cosines and sines, and common symbols are put outside."""
 
-import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from dalembert.closed_form.form import Form, Symbols, Term
-from dalembert.errors import Error
-
-GREEK = (
-    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho"),
-    *("sigma", "tau", "phi", "chi", "psi", "omega"),
-)
+from dalembert.closed_form.names import braced, latex_name
+from dalembert.closed_form.names import entry_name as entry_name
+from dalembert.closed_form.names import label as label
+from dalembert.errors import optional
 
 
 class Piece(NamedTuple):
@@ -50,18 +46,18 @@ class TextStyle:
 
 
 class LatexStyle:
-    """LaTeX; `short` writes the books' C_{12} and S_{12}."""
+    """LaTeX; `short` writes the books' C_{12} and S_{1-2}."""
 
-    def __init__(self, symbols: Symbols, short: bool = True) -> None:
-        self.short = short
+    def __init__(self, symbols: Symbols, short: bool = True, digits: int = 12) -> None:
+        self.short, self.digits = short, digits
+        self.apart = "," if len(symbols.joints) > 9 else ""  # joint 12 or joints 1 and 2
         self.names = {name: latex_name(name, symbols) for name in symbols.names}
         self.positions = [self.names[f"q{i + 1}"] for i in range(len(symbols.joints))]
 
     def angle(self, harmonic: Sequence[int], sine: bool) -> str:
         """A cosine or a sine."""
-        turning = [i + 1 for i, k in enumerate(harmonic) if k]
-        if self.short and set(harmonic) <= {0, 1}:
-            joint = ("," if turning[-1] > 9 else "").join(map(str, turning))
+        if self.short and set(harmonic) <= {-1, 0, 1}:
+            joint = self.apart.join(("-" if k < 0 else "") + str(i + 1) for i, k in enumerate(harmonic) if k)
             return f"{'S' if sine else 'C'}_{braced(joint)}"
         inside = combination(harmonic, lambda i: self.positions[i - 1], " ")
         return f"\\{'sin' if sine else 'cos'}({inside})"
@@ -72,13 +68,10 @@ class LatexStyle:
 
     def product(self, size: Fraction, factors: Sequence[str]) -> str:
         r"""A positive number times factors: \frac{4}{3} m_2."""
-        shown = number(size)
+        shown = number(size, self.digits)
         if "/" in shown:
             shown = f"\\frac{{{size.numerator}}}{{{size.denominator}}}"
-        elif "e" in shown:
-            mantissa, exponent = shown.split("e")
-            shown = f"{mantissa} \\cdot 10^{{{int(exponent)}}}"
-        return " ".join([*([] if shown == "1" and factors else [shown]), *factors])
+        return " ".join([*([] if shown == "1" and factors else [powered(shown)]), *factors])
 
     def bracket(self, text: str) -> str:
         """A sum as a factor; of a kind that may be broken over lines."""
@@ -89,25 +82,10 @@ TEXT = TextStyle()
 Style = TextStyle | LatexStyle
 
 
-def braced(text: str) -> str:
-    """A subscript or superscript."""
-    return text if len(text) == 1 else f"{{{text}}}"
-
-
-def entry_name(part: str, index: Sequence[int]) -> str:
-    r"""An entry of the equations, in bold: C_{12} is a cosine. With commas where one digit is not enough.
-
-    >>> print(entry_name("M", (0, 1)), entry_name("tau", (9,)))
-    \mathbf{M}_{12} \tau_{10}
-    """
-    head = "\\tau" if part == "tau" else f"\\mathbf{{{part}}}"
-    return f"{head}_{braced((',' if max(index) > 8 else '').join(str(i + 1) for i in index))}"
-
-
-def label(part: str, index: Sequence[int]) -> str:
-    """The same as plain text: M12; M_1_12 where one digit is not enough."""
-    apart = "_" if max(index) > 8 else ""
-    return part + apart + apart.join(str(i + 1) for i in index)
+def powered(number: str) -> str:
+    """A number without e: 1.5e-07 is 1.5 times a power of ten."""
+    mantissa, _, exponent = number.partition("e")
+    return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else number
 
 
 def combination(harmonic: Sequence[int], name: Callable[[int], str], times: str) -> str:
@@ -127,35 +105,24 @@ def number(x: Fraction, digits: int = 12) -> str:
     return f"{x.numerator}/{x.denominator}" if x.denominator <= 100 and x.numerator < 10**4 else f"{float(x):.{digits}g}"
 
 
-def latex_name(name: str, symbols: Symbols) -> str:
-    r"""A symbol: m_1, I_{zz1}, \dot{\theta}_1, d_2, \alpha."""
-    if name not in symbols.parameters:
-        dots, joint = (name.count("d")), int(name.lstrip("qd"))
-        letter = "d" if symbols.joints[joint - 1] == "P" else "\\theta"
-        accent = ("", "\\dot", "\\ddot")[dots]
-        return f"{accent}{{{letter}}}_{braced(str(joint))}" if dots else f"{letter}_{braced(str(joint))}"
-    found = re.fullmatch(r"([A-Za-z]+?)_?(\d*)", name)
-    if not found:
-        return "\\mathit{" + name.replace("_", "\\_") + "}"
-    word, index = found.groups()
-    axes = re.fullmatch(r"([A-Za-z])([xyz]{1,2})", word)
-    head, sub = (axes[1], axes[2] + index) if axes else (word, index)
-    head = f"\\{head}" if head in GREEK else head if len(head) == 1 else f"\\mathit{{{head}}}"
-    return f"{head}_{braced(sub)}" if sub else head
-
-
 def joined(pieces: Sequence[Piece]) -> str:
     """A sum."""
     first, *rest = pieces
     return ("-" if first.negative else "") + first.text + "".join(f" {'-' if p.negative else '+'} {p.text}" for p in rest)
 
 
-def written(form: Form, style: Style) -> str:
-    """A form as text."""
+def written(form: Form, style: Style, by_parameters: bool = False) -> str:
+    """A form as text; `by_parameters` collects terms with the same masses and lengths first."""
     symbols, terms = form.symbols, form.ordered()
     one = len({(t.harmonic, t.sine) for t in terms}) == 1
-    levels = (_angle, _rates) if one else (_rates, _angle)
+    levels = (_parameters, _rates) if by_parameters else (_angle, _rates) if one else (_rates, _angle)
     return joined(_pieces(terms, symbols, style, levels)) if terms else "0"
+
+
+def _parameters(term: Term, symbols: Symbols) -> Term:
+    """The parameters of a term."""
+    fixed = len(symbols.parameters)
+    return Term(Fraction(1), (*term.powers[:fixed], *(0 for _ in term.powers[fixed:])), (0,) * len(term.harmonic), False)
 
 
 def _rates(term: Term, symbols: Symbols) -> Term:
@@ -242,10 +209,7 @@ def _without(term: Term, outside: Term) -> Term:
 
 def as_sympy(form: Form) -> Any:
     """A form as a SymPy expression."""
-    try:
-        sympy = import_module("sympy")
-    except ImportError as missing:
-        raise Error(f"SymPy expressions need sympy: pip install sympy ({missing})") from None
+    sympy = optional("sympy")
     names = [sympy.Symbol(name) for name in form.symbols.names]
     first = len(form.symbols.parameters)
     terms: list[Any] = []

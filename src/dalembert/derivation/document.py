@@ -8,25 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import several, whole
+from dalembert.closed_form.form import TooLongError, numbers
+from dalembert.closed_form.names import latex_name
+from dalembert.closed_form.paper import HEAD, display, escaped, in_latex, in_markdown, save
+from dalembert.closed_form.write import powered
 from dalembert.derivation.latex import equation, matrix, shown
-from dalembert.derivation.letters import Lettered, scalars
+from dalembert.derivation.letters import Lettered, lettered
 from dalembert.derivation.methods import METHODS, Step
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.symbolic import PARTS
-from dalembert.trace.harmonic import Harmonic
 
-_ESCAPES = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "²": r"$^2$"}
-_HEAD = r"""\documentclass{article}
-\usepackage[utf8]{inputenc}
-\usepackage{amsmath}
-\usepackage[margin=2cm,landscape]{geometry}
-\setlength{\parindent}{0pt}
-\setcounter{MaxMatrixCols}{20}
-\begin{document}
-"""
+MOST_TERMS = 2_000  # of one value: a dozen pages or more
 
 
 class Check(NamedTuple):
@@ -64,7 +60,7 @@ class Derivation:
     def __getitem__(self, name: str) -> Any:
         """A value by its name, such as U21, D or tau1."""
         found = {k: v for step in self.steps for k, v in step.values.items()}
-        if name not in found:
+        if not isinstance(name, str) or name not in found:
             raise unknown("value of this derivation:", name, found)
         return found[name]
 
@@ -72,43 +68,30 @@ class Derivation:
         """The derived joint forces at a state, with the robot's own numbers."""
         return _evaluate(self._letters, self.steps[-1], q, qd, qdd)
 
-    @property
     def markdown(self) -> str:
         """The document as Markdown; mathematics between dollar signs."""
-        marks = {"1": "# {}", "2": "## {}", "text": "{}", "item": "- {}", "math": "$$\n{}\n$$"}
-        return _joined([(b.kind, marks[b.kind].format(b.text)) for b in self._blocks()]) + "\n"
+        marks = {"1": "# {}", "2": "## {}", "text": "{}", "item": "- {}"}
+        parts = [(b.kind, in_markdown(b.text) if b.kind == "math" else marks[b.kind].format(b.text)) for b in self._blocks()]
+        return _joined(parts) + "\n"
 
-    @property
     def latex(self) -> str:
         """The document as LaTeX, complete."""
-        marks = {
-            "1": r"\section*{%s}",
-            "2": r"\subsection*{%s}",
-            "text": "%s",
-            "item": r"\textbullet\ %s\\",
-            "math": "\\[\n%s\n\\]",
-        }
-        parts = [(b.kind, marks[b.kind] % (b.text if b.kind == "math" else _escaped(b.text))) for b in self._blocks()]
-        return _HEAD + _joined(parts) + "\n\\end{document}\n"
+        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\[2pt]"}
+        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % _escaped(b.text)) for b in self._blocks()]
+        return HEAD + _joined(parts) + "\n\\end{document}\n"
 
-    def save(self, path: str | Path) -> None:
-        """Write the document, as Markdown or LaTeX by the end of the name: .md or .tex."""
-        path = Path(path)
-        if path.suffix.lower() not in (".md", ".tex"):
-            raise Error(f"{path.name}: a derivation is saved as Markdown or LaTeX; end the name in .md or .tex")
-        try:
-            path.write_text(self.latex if path.suffix.lower() == ".tex" else self.markdown, encoding="utf-8")
-        except OSError as error:
-            raise Error(f"{path.name}: cannot be written: {error.strerror or error}") from None
+    def save(self, path: str | Path) -> Path:
+        """Write a complete LaTeX document (.tex) or Markdown with mathematics (.md); returns where it is."""
+        return save(path, {".tex": self.latex, ".md": self.markdown}, "a derivation")
 
     def __str__(self) -> str:
-        return self.markdown
+        return self.markdown()
 
     def __repr__(self) -> str:
         return f"<Derivation of {self.name} by {self.method}: {len(self.steps)} steps>"
 
     def _repr_markdown_(self) -> str:
-        return self.markdown
+        return self.markdown()
 
     def _blocks(self) -> list[_Block]:
         method = METHODS[self.method]
@@ -116,49 +99,57 @@ class Derivation:
         blocks += _conventions(self._letters, self._friction)
         for number, step in enumerate(self.steps, 1):
             blocks.append(_Block("2", f"{number}. {step.title} {step.equation}"))
-            blocks.append(_Block("math", step.formula))
+            blocks.append(_Block("math", step.formula.replace(r"\frac", r"\dfrac")))
             blocks += [_Block("text", step.remark)] if step.remark else []
-            blocks += [_Block("math", _shown(entry.latex, entry.value)) for entry in step.entries.values()]
+            blocks += [_Block("math", equation(entry.latex, entry.value)) for entry in step.entries.values()]
         return blocks + _checked(self.check)
 
 
 def derive(
     robot: Model,
     method: str = "lagrange_euler",
+    symbols: Sequence[str] | str = PARTS,
     *,
-    parts: Sequence[str] | str = PARTS,
-    names: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | str | None = None,
     longest: int = 3,
 ) -> Derivation:
     """Every step of a method for one robot, as a document to teach with.
 
-    `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on letters. `parts` says
-    which numbers of the robot become letters, as in `robot.symbolic`; the rest stay numbers. `names` renames letters:
-    {"ax1": "l", "ax2": "l"}. A robot with more than `longest` joints is refused: its formulas fill pages. Friction and rotor
-    inertia are left out. The document ends with a check against `robot.inverse_dynamics`.
+    `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on symbols. `symbols`
+    are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names,
+    as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest`
+    joints is refused: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
+    `robot.inverse_dynamics`.
 
     >>> import dalembert as da
     >>> d = da.derive(da.robot("two_link"))
     >>> d
     <Derivation of two_link by lagrange_euler: 9 steps>
     >>> d["D"][1, 1]
-    1/3*m2*l**2
-    >>> print(d.markdown.splitlines()[0])
+    m2*l**2/3
+    >>> print(d.markdown().splitlines()[0])
     # two_link: Lagrange-Euler
     """
     if not isinstance(robot, Model):
         raise Error(f"derive needs a robot, got {brief(robot)}")
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise unknown("method of a derivation:", method, METHODS)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
-    if robot.n > longest:
+    if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
-            f"insist with derive(robot, ..., longest={robot.n}), and with parts=() to keep its numbers as numbers"
+            f"insist with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
         )
-    letters = scalars(robot, parts, names or {})
-    steps = METHODS[method].steps(letters)
+    try:
+        letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS)
+        steps = METHODS[method].steps(letters)
+    except TooLongError:
+        raise Error(
+            f"the derivation for {robot.name} has values of more than {MOST_TERMS} terms; take fewer symbols, such as "
+            "symbols=('mass', 'gravity') or symbols=(), robot.snapped(tol) if its angles are almost right ones, or "
+            "equations(robot).shared(), which writes the result with shared subexpressions"
+        ) from None
     bare = without_armature(without_friction(robot))
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
     tau, expected = _evaluate(letters, steps[-1], q, qd, qdd), inverse_dynamics(bare, q, qd, qdd, backend="numpy")
@@ -170,28 +161,29 @@ def derive(
 def _evaluate(letters: Lettered, forces: Step, q: Any, qd: Any, qdd: Any) -> Any:
     n, values = len(letters.tree.parents), dict(letters.values)
     for name, given in (("q", q), ("qd", qd), ("qdd", qdd)):
-        array = np.asarray(given, dtype=float)
+        array = numbers(given, name)
         if array.shape != (n,):
             raise Error(f"{name} must have shape ({n},), got {array.shape}")
         values |= {f"{name}{i + 1}": float(x) for i, x in enumerate(array)}
-    return np.array([x.at(values) for x in forces.values.values()])
+    return np.array([x.evaluate(values) for x in forces.values.values()], dtype=float)
 
 
 def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     """What the letters and signs mean."""
-    gravity = letters.tree.gravity
+    gravity = letters.symbols.forms(letters.tree.gravity)
     blocks = [
         _Block("2", "The robot and its letters"),
         _Block(
             "text",
             r"Joint variables: $"
-            + r",\ ".join(shown(x) for x in letters.q)
+            + r",\ ".join(latex_name(f"q{i + 1}", letters.symbols) for i in range(len(letters.q)))
             + r"$; link 0 is the base. $C_i = \cos\theta_i$, $S_i = \sin\theta_i$, $C_{ij} = \cos(\theta_i + \theta_j)$, "
             r"$S_{i-j} = \sin(\theta_i - \theta_j)$ and so on.",
         ),
     ]
-    for latex, words, value, parameters in letters.meaning:
-        blocks.append(_Block("item", f"${latex} = {value:g}$: {words} ({', '.join(parameters)})"))
+    for name, words, value, parameters in letters.meaning:
+        latex = latex_name(name, letters.symbols)
+        blocks.append(_Block("item", f"${latex} = {powered(f'{value:.6g}')}$: {words} ({', '.join(parameters)})"))
     blocks += [_Block("item", f"{words}: ${shown(x)}$") for words, x in letters.written]
     field = f"${matrix(gravity)}$" if any(x != 0 for x in gravity) else "none"
     blocks.append(_Block("text", f"Gravity in the base frame: {field}. The links have the frames of the robot's model."))
@@ -206,17 +198,12 @@ def _checked(check: Check) -> list[_Block]:
 
     return [
         _Block("2", "Check with numbers"),
-        _Block(
-            "text",
-            rf"At $q = {row(check.q)}$, $\dot{{q}} = {row(check.qd)}$, $\ddot{{q}} = {row(check.qdd)}$ the formulas above give "
-            rf"$\tau = {row(check.tau)}$ and inverse dynamics in floating-point numbers ${row(check.expected)}$. "
-            f"Largest difference: {check.difference:.1e}.",
-        ),
+        _Block("text", "At the state"),
+        _Block("math", display([("q", row(check.q)), (r"\dot{q}", row(check.qd)), (r"\ddot{q}", row(check.qdd))])),
+        _Block("text", "the formulas above give, and inverse dynamics in floating-point numbers gives,"),
+        _Block("math", display([(r"\tau", row(check.tau)), (r"\tau", row(check.expected))])),
+        _Block("text", f"Largest difference: {check.difference:.1e}."),
     ]
-
-
-def _shown(latex: str, value: Any) -> str:
-    return equation(latex, value) if isinstance(value, Harmonic) else f"{latex} = {matrix(value)}"
 
 
 def _joined(parts: list[tuple[str, str]]) -> str:
@@ -235,5 +222,4 @@ def _plain(name: str) -> str:
 
 def _escaped(text: str) -> str:
     """Text for LaTeX; what stands between dollar signs stays as it is."""
-    pieces = text.split("$")
-    return "$".join(p if k % 2 else "".join(_ESCAPES.get(ch, ch) for ch in p) for k, p in enumerate(pieces))
+    return "$".join(piece if k % 2 else escaped(piece) for k, piece in enumerate(text.split("$")))

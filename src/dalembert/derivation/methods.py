@@ -5,14 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.closed_form.form import settled
 from dalembert.derivation import words
 from dalembert.derivation.letters import Lettered
 from dalembert.formulations import generalized_dalembert, lagrange_euler, lie_group, newton_euler
 from dalembert.formulations._homogeneous import first_partials, kinematics, second_partials
 from dalembert.spatial import homogeneous, rotate_back
-from dalembert.trace.harmonic import Harmonic
-
-TINY = 1e-14  # of the largest number in a matrix: rounding
 
 
 class Entry(NamedTuple):
@@ -55,7 +53,8 @@ class Method(NamedTuple):
 
         def step(said: words.Words, entries: Entries) -> Step:
             remarks = said.remark, said.if_sliding if sliding else "", said.if_beside if beside else ""
-            return Step(said.title, entries, said.equation, said.formula, " ".join(filter(None, remarks)))
+            clean = {name: Entry(entry.latex, settled(x.symbols.forms(entry.value))[()]) for name, entry in entries.items()}
+            return Step(said.title, clean, said.equation, said.formula, " ".join(filter(None, remarks)))
 
         return tuple(step(said, entries) for said, entries in zip(self.words, self.found(x), strict=True))
 
@@ -105,7 +104,7 @@ def generalized_dalembert_steps(x: Lettered) -> list[Entries]:
     g = generalized_dalembert.geometry(tree, x.q)
     b, turn = generalized_dalembert.partials(tree, g)
     t = generalized_dalembert.dalembert_terms(tree, x.q, x.qd)
-    axes = {f"z{i}": Entry(rf"\mathbf{{z}}_{{{i}}}", _clean(z)) for i, z in enumerate(g.z)}  # the axis of joint i is z_{i-1}
+    axes = {f"z{i}": Entry(rf"\mathbf{{z}}_{{{i}}}", z) for i, z in enumerate(g.z)}  # the axis of joint i is z_{i-1}
     return [
         _each("R", g.R, r"{}^{0}\mathbf{R}_{<>}") | _each("I", tree.inertia, r"\mathbf{I}_{<>}"),
         axes
@@ -152,7 +151,7 @@ METHODS: dict[str, Method] = {
 
 
 def _one(name: str, value: Any, latex: str) -> Entries:
-    return {name: Entry(latex, _clean(value))}
+    return {name: Entry(latex, value)}
 
 
 def _each(name: str, values: Any, latex: str, parents: tuple[int, ...] | None = None) -> Entries:
@@ -163,15 +162,5 @@ def _each(name: str, values: Any, latex: str, parents: tuple[int, ...] | None = 
         numbers = [str(i + 1) for i in np.ravel(key)]
         index = ("" if all(len(number) == 1 for number in numbers) else ",").join(numbers)
         parent = "" if parents is None else str(parents[key] + 1)
-        found[name + index] = Entry(latex.replace("<parent>", parent).replace("<>", index), _clean(value))
+        found[name + index] = Entry(latex.replace("<parent>", parent).replace("<>", index), value)
     return found
-
-
-def _clean(value: Any) -> Any:
-    """A scalar or array of symbolic scalars whose floats that are only rounding are gone."""
-    entries = [Harmonic.of(x) for x in np.ravel(np.asarray(value, dtype=object))]
-    floor = TINY * max((abs(float(x)) for entry in entries for x in entry.terms.values()), default=0.0)
-    cleaned = np.empty(len(entries), dtype=object)
-    for i, entry in enumerate(entries):
-        cleaned[i] = Harmonic({term: x for term, x in entry.terms.items() if abs(x) > floor})
-    return cleaned.reshape(np.shape(value)) if np.ndim(value) else cleaned[0]

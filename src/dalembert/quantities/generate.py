@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import by_name, several
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import program
 from dalembert.quantities.table import QUANTITIES, check_method, quantity_named
+from dalembert.saving import write
 from dalembert.spatial import Array
 from dalembert.trace.count import operation_count
 from dalembert.trace.printers import PRINTERS, Function
@@ -58,13 +60,7 @@ class Code(str):
 
     def save(self, path: str | Path = ".") -> Path:
         """Write it, to a file or under its own name into a folder; returns where it is."""
-        path = Path(path)
-        path = path / self.filename if path.is_dir() else path
-        try:
-            path.write_text(self, encoding="utf-8")
-        except OSError as error:
-            raise Error(f"{path.name}: cannot be written: {error.strerror or error}") from None
-        return path
+        return write(path, self, self.filename)
 
     def __repr__(self) -> str:
         return f"<Code {self.filename}: {self.count(chr(10))} lines>"
@@ -97,10 +93,13 @@ def generate(
         raise unknown("language", language, PRINTERS)
     if robot.n == 0:
         raise Error(f"{robot.name} has no moving joints: there is nothing to generate")
-    chosen = (quantities,) if isinstance(quantities, str) else tuple(quantities)
-    _check_names(chosen, options or {}, method)
+    chosen = several(quantities, "quantities")
+    options = by_name({} if options is None else options, "options", "{'jacobian': {'link': 'hand'}}")
+    if method is not None and not isinstance(method, str | Mapping):
+        raise Error(f"generate: method must be a name, or names by quantity, got {brief(method)}")
+    _check_names(chosen, options, method)
     name = _identifier(robot.name) if name is None else _checked_name(name)
-    functions = [_function(robot, q, method.get(q) if isinstance(method, Mapping) else method, options or {}) for q in chosen]
+    functions = [_function(robot, q, method.get(q) if isinstance(method, Mapping) else method, options) for q in chosen]
     ending, printer = PRINTERS[language]
     code = Code(printer(name, _head(robot, language, name, name + ending, functions), functions))
     code.filename = name + ending
@@ -143,9 +142,11 @@ def _allowed(name: str) -> bool:
 
 def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Mapping[str, Any]]) -> Function:
     """A quantity's program, what is said about it, and a state with its results."""
-    given = dict(options.get(quantity, {}))
+    given = dict(by_name(options.get(quantity, {}), f"options of {quantity}", "{'link': 'hand'}"))
+    if "optional" in given:
+        given["optional"] = several(given["optional"], "optional")
     method = method or quantity_named(quantity).method
-    check_method(quantity, method, tuple(given.get("optional", ())))
+    check_method(quantity, method, given.get("optional", ()))
     made = program(robot, quantity, method, **given)
     for variable in (*made.inputs, *made.outputs):
         if variable.size == 0:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import several
 from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation, takes
 from dalembert.linalg import SingularError
@@ -48,7 +49,7 @@ def program(
     quantity: str,
     method: str | None = None,
     *,
-    optional: Sequence[str] = (),
+    optional: Sequence[str] | str = (),
     folding: bool = True,
     sharing: bool = True,
     **options: Any,
@@ -62,10 +63,10 @@ def program(
     >>> da.robot("two_link").program("inverse_dynamics")
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
-    described, chosen = quantity_named(quantity), _options(quantity, options)
+    described, chosen, optional = quantity_named(quantity), _options(quantity, options), several(optional, "optional")
     if described.derived and (by := method or described.method) in described.methods:
         _shapes(model, described, optional)
-        return described.derived(model, by, tuple(optional), chosen)
+        return described.derived(model, by, optional, chosen)
     body, shapes = _body(model, quantity, method, optional)
     try:
         with np.errstate(all="ignore"):  # absurd figures overflow: the results say so
@@ -126,7 +127,13 @@ def operation_count(
 
 
 def compile(
-    model: Model, quantity: str, method: str | None = None, *, optional: Sequence[str] = (), backend: str = "auto", **options: Any
+    model: Model,
+    quantity: str,
+    method: str | None = None,
+    *,
+    optional: Sequence[str] | str = (),
+    backend: str = "auto",
+    **options: Any,
 ) -> Kernel | NumpyKernel:
     """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
 
@@ -141,7 +148,7 @@ def compile(
     method = method or described.method
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
-    _shapes(model, described, optional)
+    _shapes(model, described, optional := several(optional, "optional"))
     included = tuple(name for name in described.optional if name in optional)
     chosen = tuple(_options(quantity, options).items())
     kernels = model.memo.setdefault(quantity, {})

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import several
 from dalembert.errors import Error, unknown
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
@@ -78,7 +79,7 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     >>> da.replay(p, {"q": [0.0, 0.0], "qd": [0.0, 0.0], "qdd": [0.0, 0.0], "parameters": arm.values}).tolist()
     [19.6124, 4.9031]
     """
-    chosen = (parts,) if isinstance(parts, str) else tuple(parts)
+    chosen = several(parts, "parts")
     for part in chosen:
         if part not in PARTS:
             raise unknown("part of a symbolic robot:", part, PARTS)

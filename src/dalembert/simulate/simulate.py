@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from dalembert.quantities.diagonalization import joint_velocity, quasi_force, qu
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.quantity import joint_vector
 from dalembert.quantities.wrench import Wrench, as_array
-from dalembert.simulate import adaptive, fixed
+from dalembert.simulate import adaptive, driven, fixed
 from dalembert.simulate.integrators import INTEGRATORS
 from dalembert.simulate.motion import ROUTES, check_route
 from dalembert.simulate.progress import Progress, chosen
@@ -97,7 +98,14 @@ def _fixed(
     check_route(route, integrator)
     views = VIEWS[route]
     v = views.into(robot, start.q, start.qd)
-    found = fixed.run(plan, INTEGRATORS[integrator], start._replace(qd=v), forces, acting, views.out)
+    start = start._replace(qd=v)
+    if robot.n * prod(start.batch) == 0:
+        empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
+        found = fixed.Found(empty, empty, empty, None)
+    elif forces.function or acting.function:
+        found = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
+    else:
+        found = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
     qd = views.out(robot, found.q, found.v)
     q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
     memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import by_name, whole
 from dalembert.errors import Error, brief, optional
 from dalembert.spatial import Array
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, Variable, assemble
-from dalembert.trace.replay import replay
+from dalembert.trace.replay import checked, replay
 
 
 def enclosure(
@@ -34,6 +35,8 @@ def enclosure(
     >>> bool(-0.001 < low <= 0.0 and 0.25 <= high < 0.251)
     True
     """
+    checked(program, "enclosure")
+    pieces, bits = whole(pieces, "pieces", 1), whole(bits, "bits", 2)
     ends = _ends(program, lower, "lower"), _ends(program, upper, "upper")
     if (ends[0] > ends[1]).any():
         raise Error("the lower end of the box is above its upper end; give lower, then upper")
@@ -137,7 +140,7 @@ class _Bounds:
 def _ends(program: Program, given: Mapping[str, Any], side: str) -> Array:
     """One side of the box as a flat array."""
     parts: list[Array] = []
-    for name in given:
+    for name in by_name(given, side, "{'q': [0.0, 0.0]}"):
         if name not in [v.name for v in program.inputs]:
             raise Error(f"the program has no input {name!r}: {program.signature}")
     for v in program.inputs:

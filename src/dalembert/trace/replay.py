@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import by_name
 from dalembert.errors import Error, brief
 from dalembert.spatial import above, sign
 from dalembert.trace.exact import Angle, Residue
@@ -189,6 +190,13 @@ def _library(x: Any) -> str:
     return {"jaxlib": "jax"}.get(name := type(x).__module__.partition(".")[0], name)
 
 
+def checked(program: Any, what: str) -> Program:
+    """A program, or an Error for what is none, such as the robot itself."""
+    if not isinstance(program, Program):
+        raise Error(f"{what} takes a program, such as robot.program('inverse_dynamics'), got {brief(program)}")
+    return program
+
+
 def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
     """Evaluate a program on any scalar. Returns one array, or a tuple of arrays, one per output.
 
@@ -203,7 +211,8 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
     >>> replay(p, {"x": [Fraction(1), Fraction(1, 2)]})
     array([Fraction(5, 6)], dtype=object)
     """
-    for name in inputs:
+    checked(program, "replay")
+    for name in by_name(inputs, "inputs", "{'q': [0.0, 0.0]}"):
         if name not in [v.name for v in program.inputs]:
             raise Error(f"the program has no input {name!r}: {program.signature}")
     if missing := [v.name for v in program.inputs if v.name not in inputs]:

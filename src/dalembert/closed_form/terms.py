@@ -1,0 +1,54 @@
+"""Terms with harmonics and exponents packed into integers: (2 k for a cosine, 2 k + 1 for a sine; exponents) -> coefficient."""
+
+from typing import Any
+
+TRIG, POWER = 12, 8  # bits for a digit of k, and for an exponent
+HIGHEST = 127  # exponent that fits; harmonics have more room
+
+Key = tuple[int, int]
+
+
+def product(a: dict[Key, Any], b: dict[Key, Any]) -> dict[Key, Any]:
+    """Twice the product: products of cosines and sines are halves of sums."""
+    total: dict[Key, Any] = {}
+    get = total.get
+    for (s, m), x in a.items():
+        h, sine = s >> 1, s & 1
+        for (t, n), y in b.items():
+            c, p = x * y, m + n
+            if s == 0 or t == 0:
+                key = s + t, p
+                total[key] = get(key, 0) + 2 * c
+                continue
+            k = t >> 1
+            other = (h - k if h > k else k - h) << 1
+            if sine == t & 1:  # cos cos = (cos(h-k) + cos(h+k))/2, sin sin = (cos(h-k) - cos(h+k))/2
+                key = (h + k) << 1, p
+                total[key] = get(key, 0) + (-c if sine else c)
+                key = other, p
+                total[key] = get(key, 0) + c
+            else:  # sin h cos k = (sin(h+k) + sin(h-k))/2
+                key = ((h + k) << 1) + 1, p
+                total[key] = get(key, 0) + c
+                if other:
+                    key = other + 1, p
+                    total[key] = get(key, 0) + (c if (h > k) == bool(sine) else -c)
+    return total
+
+
+def digit(x: int, unit: int, bits: int) -> int:
+    """One balanced digit: what is below it is rounded away."""
+    half = 1 << bits - 1
+    return ((2 * x + unit) // (2 * unit) + half) % (2 * half) - half
+
+
+def digits(x: int, bits: int, count: int) -> tuple[int, ...]:
+    """Balanced digits, the most significant first."""
+    found: list[int] = []
+    base = 1 << bits
+    for _ in range(count):
+        digit = x & (base - 1)
+        digit -= base if digit >= base // 2 else 0
+        found.append(digit)
+        x = (x - digit) >> bits
+    return tuple(reversed(found))

@@ -1,0 +1,108 @@
+"""Steps of fixed length under forces or wrenches that Python gives at every stage; the stages themselves are native."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model
+from dalembert.simulate.fixed import Acting, Forces, Found, Plan, Stages, Start, apart
+from dalembert.simulate.integrators import ITERATIONS, Integrator, Stage, advance, table
+from dalembert.spatial import Array
+
+Velocity = Callable[[Model, Array, Array], Array]  # qd from q and the velocities of a route
+BEGIN = Stage(0.0, 0, 0, 0, 0)
+
+
+def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity) -> Found:
+    """All steps of all rollouts."""
+    driven = _Driven(plan, integrator, start, forces, acting, velocity)
+    q, v, tau, memories = [], [], [], []
+    for k in range(plan.samples + 1):
+        state = driven.stages.state
+        q.append(state["q"][0, 0, 0].copy())
+        v.append(state["v"][0, 0, 0].copy())
+        memories.append(None if driven.memory is None else driven.memory.y)
+        tau.append(driven.sample(k))
+        plan.progress(k, plan.samples)
+    count, n = q[0].shape
+    memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
+    q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))
+    return Found(q, v, tau, memory)
+
+
+class _Memory:
+    """The memory of a controller (..., k), moved by the stages of the integrator."""
+
+    def __init__(self, y: Array, factors: Array) -> None:
+        self.y, self.at, self.sum, self.factors = y, y, np.zeros_like(y), factors
+
+    def move(self, s: int, rate: Array) -> None:
+        """After stage s, with the memory's derivative there."""
+        self.y, self.at, self.sum = advance(self.factors[s], self.y, self.sum, np.asarray(rate))
+
+
+class _Driven:
+    """A robot whose forces are asked for at every stage."""
+
+    def __init__(
+        self, plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity
+    ) -> None:
+        self.plan, self.forces, self.acting, self.velocity = plan, forces, acting, velocity
+        q, v = start.flat()
+        self.shape, self.implicit = (*start.batch, plan.robot.n), integrator.implicit
+        self.rows = integrator.steps(ITERATIONS[1])
+        factors, scrap = table(self.rows, plan.step), np.empty((2, 1, 1, 1, *q.shape))
+        self.tau = np.zeros((1, 1, 1, *q.shape))
+        self.stages = Stages(plan.kernel(acting), q, v, np.zeros((*q.shape, 6)) if acting.function else acting.constant)
+        kept = scrap[0], scrap[1]
+        self.passes = [self.stages.prepared(row[None], self.tau, kept, (1, 1, 1)) for row in factors]
+        self.memory = None
+        if forces.memory is not None:
+            self.memory = _Memory(np.broadcast_to(forces.memory, (*start.batch, *forces.memory.shape)), factors)
+
+    def sample(self, k: int) -> Array:
+        """The forces (B, n) at sample k, and all steps from there to the next one."""
+        first, last = k * self.plan.every, k == self.plan.samples
+        acted = None
+        if last or self.rows[0].at:  # no stage will be where the sample is
+            self.push(first, BEGIN, None)
+            acted = self.tau[0, 0, 0].copy()
+        for step in () if last else range(first, first + self.plan.every):
+            for s, stage in enumerate(self.rows):
+                self.push(step, stage, s)
+                acted = self.tau[0, 0, 0].copy() if acted is None else acted
+                self.passes[s]()
+        if self.implicit and not self.stages.converged():
+            raise apart(self.plan)
+        self.stages.gap[...] = 0.0
+        return self.tau[0, 0, 0] if acted is None else acted
+
+    def push(self, step: int, stage: Stage, s: int | None) -> None:
+        """Set forces and wrenches at a stage; the memory's derivative there moves it."""
+        at_q, at_v = (self.stages.state[name][0, 0, 0] for name in ("at_q", "at_v"))
+        q = at_q.reshape(self.shape).copy()
+        qd = self.velocity(self.plan.robot, at_q, at_v).reshape(self.shape).copy()
+        self.tau[0, 0, 0] = self.force((step + stage.at) * self.plan.step, q, qd, step, s).reshape(at_q.shape)
+        if self.acting.function:
+            pushing = np.broadcast_to(self.acting.function(q), (*self.shape, 6))
+            self.stages.wrenches[0][0, 0, 0] = pushing.reshape(*at_q.shape, 6)
+
+    def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
+        """The joint forces (..., n)."""
+        array, function = self.forces.array, self.forces.function
+        found: Any = None
+        if array is not None:
+            found = array[..., min(step, array.shape[-2] - 1), :]
+        elif function and self.memory is None:
+            found = function(time, q, qd)
+        elif function and self.memory:
+            found, rate = function(time, q, qd, self.memory.at)
+            if s is not None:
+                self.memory.move(s, rate)
+        try:
+            return np.broadcast_to(np.asarray(found, dtype=float), q.shape)
+        except (ValueError, TypeError):
+            given = f"{brief(found)} at t = {time:g} s"
+            raise Error(f"simulate: torque(t, q, qd) must give forces {q.shape}, it gave {given}") from None

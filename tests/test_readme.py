@@ -1,0 +1,24 @@
+"""What the README shows runs, and what it names exists."""
+
+import re
+from pathlib import Path
+
+import dalembert as da
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def test_ten_lines_run(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    scope = {}
+    exec(compile(code, "README.md", "exec"), scope)
+    assert scope["tau"].shape == (1000, 6) and scope["fall"].time[-1] == 1.0
+    assert "newton_euler" in capsys.readouterr().out
+
+
+def test_names_exist():
+    table = README.partition("## What is in it")[2].partition("The documentation")[0]
+    for da_name, name in re.findall(r"`(da\.)?(\w+)`", table):
+        assert hasattr(da if da_name else da.Robot, name) or hasattr(da, name), name
+    for link in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (Path(__file__).parent.parent / link).exists(), link
