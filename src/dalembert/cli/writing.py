@@ -37,17 +37,20 @@ def equations(
         str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
     ] = "text",
     long: Annotated[bool, typer.Option("--long", help="cos(q1 + q2) in full instead of the books' C_12, in LaTeX.")] = False,
+    book: Annotated[
+        bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
+    ] = False,
     shared: Annotated[bool, typer.Option("--shared", help="As assignments, nothing computed twice: for larger arms.")] = False,
     output: Output = "-",
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
-    found, wanted = da.equations(find_robot(robot), listed(symbols)), listed(parts)
-    if output != "-" and format != "sympy" and not shared:
-        said(found.save(output, short=not long))
+    found, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
+    assignments = found.shared(*wanted) if shared else None
+    if output != "-" and format != "sympy":
+        said(assignments.save(output) if assignments else found.save(output, short=not long))
         return
-    if shared:
-        assignments = found.shared(*wanted)
+    if assignments:
         text = assignments.latex() if format == "latex" else str(assignments)
     elif format == "latex":
         text = found.latex(not long, wanted)
@@ -74,12 +77,11 @@ def derive(
 ) -> None:
     """Write every step of a method for this robot, as a document to teach with; FILE ends in .md or .tex."""
     _among(format, DOCUMENTS, "format")
-    found = da.derive(find_robot(robot), method, parts=listed(symbols), longest=longest)
+    found = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
     if output == "-":
-        write_text(found.latex if format == "latex" else found.markdown, output)
+        write_text(found.latex() if format == "latex" else found.markdown(), output)
     else:
-        found.save(output)
-        said(output)
+        said(found.save(output))
 
 
 def generate(
