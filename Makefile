@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: study test lint format bench bench-others bench-symbolic docs clean
 
-study: $(VENV)/ready
+study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
@@ -59,11 +59,6 @@ $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'
 	@echo "making $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@touch $@
-
-$(VENV)/ready: pyproject.toml $(VENV)/made
-	@echo "installing dalembert ..."
-	@$(PIP) --editable .
 	@touch $@
 
 $(VENV)/ready-%: pyproject.toml $(VENV)/made
