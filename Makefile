@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format bench bench-others bench-symbolic clean
+.PHONY: study test lint format bench bench-others bench-symbolic docs clean
 
-study: $(VENV)/ready
+study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
@@ -31,6 +31,21 @@ bench-others: .bench-venv/ready
 bench-symbolic: $(VENV)/ready-test
 	@$(BIN)/python benchmarks/symbolic.py
 
+# MathJax comes from npm into build/docs, so that the pages need no network; it is one file, and not committed
+MATHJAX := mathjax@3.2.2
+docs: $(VENV)/ready-docs build/docs/static/mathjax/tex-svg-full.js
+	@rm -rf build/docs/html
+	$(BIN)/python -m sphinx -b html -E -W --keep-going -n -q -d build/docs/doctrees docs build/docs/html
+	@$(BIN)/python docs/_ext/offline.py build/docs/html
+	@node docs/_ext/formulas.cjs build/docs/html build/docs/npm/node_modules/mathjax
+	@echo "the pages are in build/docs/html: open build/docs/html/index.html"
+
+build/docs/static/mathjax/tex-svg-full.js:
+	@command -v npm >/dev/null || { echo "make docs needs npm, which is not installed: it fetches MathJax (Debian: apt-get install npm)" >&2; exit 1; }
+	@mkdir -p build/docs/npm $(dir $@)
+	@npm install --silent --no-save --no-audit --no-fund --prefix build/docs/npm $(MATHJAX)
+	@cp build/docs/npm/node_modules/mathjax/es5/tex-svg-full.js $@
+
 .bench-venv/ready: pyproject.toml
 	@echo "making .bench-venv with Pinocchio (440 MB) ..."
 	@$(PYTHON) -m venv .bench-venv
@@ -38,17 +53,12 @@ bench-symbolic: $(VENV)/ready-test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .bench-venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench-venv build .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'
 	@echo "making $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@touch $@
-
-$(VENV)/ready: pyproject.toml $(VENV)/made
-	@echo "installing dalembert ..."
-	@$(PIP) --editable .
 	@touch $@
 
 $(VENV)/ready-%: pyproject.toml $(VENV)/made

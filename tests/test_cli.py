@@ -1,43 +1,392 @@
 """What a person sees at the terminal."""
 
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+import dalembert as da
+from dalembert.streams import load_states
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
 from dalembert.cli import main
 
-
-def test_study(capsys):
-    assert main(["study", "puma560"]) == 0
-    text = capsys.readouterr().out
-    for words in ("puma560: 6 joints RRRRRR", "joint2", "37.4837", "newton_euler", "lie_group", "angular part first"):
-        assert words in text
+STATES = "q1,q2,qd1,qd2,qdd1,qdd2\n0.1,0.2,0.3,0.4,0.5,0.6\n-1,2,-3,4,-5,6\n"
 
 
-def test_study_of_files(capsys, tmp_path):
-    (tmp_path / "stone.urdf").write_text('<robot name="stone"><link name="a"/></robot>')
-    assert main(["study", str(tmp_path / "stone.urdf")]) == 0
-    assert "stone: 0 joints" in capsys.readouterr().out
+@pytest.fixture
+def ran(capsys, monkeypatch, tmp_path):
+    """A command in an empty folder: its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, text=""):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
 
 
-def test_info_check_robots(capsys):
-    assert main(["info", "panda"]) == 0
-    assert main(["check", "panda"]) == 0
-    assert main(["check", "puma560"]) == 1
-    assert main(["robots"]) == 0
-    assert "stanford" in capsys.readouterr().out
+def test_robots(ran):
+    code, out, err = ran("robots")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == list(da.robot_names())
+    assert not err
+
+
+def test_info_and_check(ran):
+    assert ran("info", "panda")[0] == 0
+    assert "angular part first" in ran("info", "panda")[1]
+    assert ran("check", "panda")[:2] == (0, "nothing doubtful found\n")
+    code, out, err = ran("check", "puma560")
+    assert code == 1
+    assert "link1: moves but has no mass [mass]" in out
+    assert not err
+
+
+def test_doubtful_files_warn_in_one_line(ran, tmp_path):
+    joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="-1" upper="1"/></joint>'
+    inertia = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "arm.urdf").write_text(f'<robot name="arm"><link name="a"/><link name="b">{inertia}</link>{joint}</robot>')
+    code, out, err = ran("info", "arm.urdf")
+    assert code == 0
+    assert "arm: 1 joint R" in out
+    assert err.startswith("dalembert: warning: arm.urdf: b: impossible inertia")
+    assert err.count("\n") == 1
+    assert ran("check", "arm.urdf")[0] == 1
+
+
+def test_toml_files_and_files_without_ending(ran):
+    da.robot("two_link").save("mine.toml")
+    assert "two_link: 2 joints" in ran("info", "./mine.toml")[1]
+    Path("plain").write_text("")
+    assert "cannot tell the format" in ran("info", "plain")[2]
 
 
 @pytest.mark.parametrize(
-    ("robot", "message"), [("pumma", "did you mean 'puma560'"), ("x.urdf", "cannot be read"), ("x.txt", "known are")]
+    ("arguments", "message"),
+    [
+        (["info", "pumma"], "did you mean 'puma560'"),
+        (["info", "x.urdf"], "cannot be read"),
+        (["info", "x.txt"], "known are"),
+        (["info"], "Missing argument 'ROBOT'"),
+        (["inof", "panda"], "No such command 'inof'"),
+        (["info", "panda", "more"], "unexpected extra argument"),
+        (["info", "panda", "--fast"], "No such option"),
+        (["compare", "panda", "-q", "energy"], "unknown quantity"),
+        (["compare", "panda", "--states", "0"], "--states"),
+        (["inverse", "two_link", "none.csv"], "cannot be read"),
+        (["inverse", "two_link", "-", "-m", "magic"], "unknown method"),
+        (["inverse", "two_link", "-", "-o", "x.txt"], "known are .csv, .npy, .npz"),
+        (["inverse", "two_link", "-", "-o", "none/x.csv"], "cannot be written"),
+        (["simulate", "two_link", "--q0", "1,2,3"], "--q0 needs 2 numbers"),
+        (["simulate", "two_link", "--q0", "a,b"], "--q0 must be numbers"),
+        (["simulate", "two_link", "-i", "magic"], "unknown integrator"),
+        (["simulate", "two_link", "-o", "x.xls"], ".csv or .npz"),
+        (["simulate", "two_link", "--step", "-1"], "step"),
+        (["equations", "two_link", "-f", "word"], "unknown format"),
+        (["equations", "two_link", "--symbols", "colour"], "colour"),
+        (["equations", "two_link", "-o", "x.doc"], ".tex"),
+        (["equations", "two_link", "-o", "none/x.tex"], "cannot be written"),
+        (["derive", "puma560"], "many pages"),
+        (["derive", "two_link", "-m", "magic"], "unknown method"),
+        (["generate", "two_link", "cobol"], "unknown language"),
+        (["complexity", "-q", "energy"], "unknown quantity"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line(ran, arguments, message):
+    code, out, err = ran(*arguments, text=STATES)
+    assert code == 2
+    assert message in err
+    assert err.startswith("dalembert: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "info", "pumma"], ["info", "pumma", "--debug"], ["info", "--debug", "pumma"]])
+def test_debug_shows_where(ran, arguments):
+    code, _, err = ran(*arguments)
+    assert code == 2
+    assert "Traceback" in err
+    assert "did you mean 'puma560'" in err
+
+
+def test_what_nobody_foresaw_is_one_line_too(ran, monkeypatch):
+    monkeypatch.setattr(da.Robot, "summary", lambda robot: [].pop())
+    assert ran("info", "panda") == (2, "", "dalembert: IndexError: pop from empty list (--debug shows where)\n")
+    assert "Traceback" in ran("info", "panda", "--debug")[2]
+
+
+def test_version_and_help(ran):
+    assert ran("--version") == (0, f"dalembert {da.__version__}\n", "")
+    code, out, _ = ran("--help")
+    assert code == 0
+    for words in (
+        "Look at a robot",
+        "inverse",
+        "generate",
+        "--debug",
+        "--install-completion",
+        "Exit codes",
+        "dalembert study puma560",
+    ):
+        assert words in out
+    for command in [
+        "robots",
+        "info",
+        "check",
+        "study",
+        "compare",
+        "complexity",
+        "bench",
+        "inverse",
+        "forward",
+        "simulate",
+        "equations",
+        "derive",
+        "generate",
+    ]:
+        code, out, _ = ran(command, "--help")
+        assert code == 0
+        assert "Examples" in out
+        assert f"dalembert {command}" in out
+    assert ran()[0] == 2
+
+
+def test_compare_and_complexity(ran):
+    code, out, err = ran("compare", "two_link", "--states", "100")
+    assert code == 0
+    assert not err
+    for quantity in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+        for method in da.methods(quantity):
+            assert method in out
+    assert "\x1b" not in out
+    assert ran("compare", "two_link", "-q", "mass_matrix")[1].count(" by ") == 2  # the title, and "differs by"
+    assert (
+        ran("complexity", "two_link", "--quantity", "mass_matrix")[1] == f"{da.complexity(da.robot('two_link'), 'mass_matrix')}\n"
+    )
+
+
+def test_bench(ran):
+    code, out, _ = ran("bench", "two_link", "--states", "100")
+    assert code == 0
+    assert "inverse dynamics derivatives" in out
+
+
+def test_inverse_and_forward(ran):
+    arm = da.robot("two_link")
+    code, out, err = ran("inverse", "two_link", text=STATES)
+    assert (code, err) == (0, "")
+    q, qd, qdd = (np.array([[0.1, 0.2], [-1, 2]]), np.array([[0.3, 0.4], [-3, 4]]), np.array([[0.5, 0.6], [-5, 6]]))
+    expected = arm.inverse_dynamics(q, qd, qdd)
+    names, *rows = out.splitlines()
+    assert names == "tau_joint1,tau_joint2"
+    assert [[float(x) for x in row.split(",")] for row in rows] == expected.tolist()
+    code, everything, _ = ran("inverse", "two_link", "-", "--all", "-m", "lagrange_euler", text=STATES)
+    code, back, _ = ran("forward", "two_link", "--no-header", "-m", "kalman", text=everything)
+    np.testing.assert_allclose([[float(x) for x in row.split(",")] for row in back.splitlines()], qdd, atol=1e-12)
+
+
+def test_files_in_and_out(ran):
+    Path("in.csv").write_text(STATES)
+    code, out, err = ran("inverse", "two_link", "in.csv", "-o", "tau.npz")
+    assert (code, out, err) == (0, "", "wrote tau.npz: 2 states\n")
+    assert np.load("tau.npz")["tau"].shape == (2, 2)
+
+
+def test_wrong_numbers_are_named(ran):
+    assert ran("inverse", "two_link", text=STATES.replace("-3", "three"))[2] == (
+        "dalembert: standard input, line 3, column 3 (qd1): 'three' is no number\n"
+    )
+
+
+def test_simulate(ran):
+    code, out, _ = ran("simulate", "two_link", "--q0", "0.5,0", "--duration", "0.5")
+    motion = da.robot("two_link").simulate([0.5, 0.0], duration=0.5)
+    assert code == 0
+    assert f"{motion.q[-1, 1]:.6g}" in out
+    assert "balance: change" in out
+    ran("simulate", "two_link", "--q0", "0.5,0", "-t", "0.5", "-o", "motion.csv")
+    np.testing.assert_array_equal(load_states(da.robot("two_link"), "motion.csv", ["q"])["q"], motion.q)
+    code, again, _ = ran("simulate", "two_link", "--q0", "0.5,0", "-t", "0.5", "-o", "-")
+    assert again == Path("motion.csv").read_text()
+
+
+def test_simulate_from_files(ran):
+    """A start and forces out of the file of another motion."""
+    assert ran("simulate", "two_link", "--torque", "3,-1", "--qd0", "1", "-t", "0.1", "-o", "first.npz")[0] == 0
+    assert ran("simulate", "two_link", "--q0", "first.npz", "--torque", "first.npz", "-t", "0.1", "-o", "second.npz")[0] == 0
+    first, second = np.load("first.npz"), np.load("second.npz")
+    assert first["tau"][0].tolist() == [3, -1]
+    assert first["qd"][0].tolist() == [1, 1]
+    np.testing.assert_allclose(second["q"], first["q"], atol=1e-14)
+
+
+def test_equations(ran):
+    arm = da.robot("two_link")
+    assert ran("equations", "two_link")[1] == f"{da.equations(arm)}\n"
+    assert ran("equations", "two_link", "-f", "latex", "--parts", "g")[1] == f"{da.equations(arm).latex(parts=('g',))}\n"
+    assert ran("equations", "two_link", "--symbols", "none", "--parts", "g")[1].startswith("g1 = ")
+    assert ran("equations", "two_link", "-o", "eom.tex") == (0, "", "wrote eom.tex\n")
+    assert Path("eom.tex").read_text().startswith(r"\documentclass")
+    assert "l**2*(m1/3 + 4*m2/3 + m2*cos(q2))" in ran("equations", "two_link", "--book")[1]
+    assert ran("equations", "two_link", "--shared", "--parts", "M")[1] == f"{da.equations(arm).shared('M')}\n"
+    pytest.importorskip("sympy")
+    assert ran("equations", "two_link", "-f", "sympy", "--parts", "M,g")[1].count("Matrix(") == 2
+
+
+def test_derive(ran):
+    assert ran("derive", "two_link", "-m", "newton_euler")[1] == da.derive(da.robot("two_link"), "newton_euler").markdown()
+    assert ran("derive", "two_link", "-f", "latex")[1].startswith(r"\documentclass")
+    assert ran("derive", "two_link", "-o", "d.md") == (0, "", "wrote d.md\n")
+    assert Path("d.md").read_text().startswith("# two_link: Lagrange-Euler")
+
+
+def test_generate(ran):
+    code, out, _ = ran("generate", "two_link", "python", "-q", "inverse_dynamics", "-q", "mass_matrix")
+    assert code == 0
+    assert out == str(da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"]))
+    assert ran("generate", "two_link", "c", "-o", ".", "--name", "arm")[2] == "wrote arm.c\n"
+    assert "arm_inverse_dynamics" in Path("arm.c").read_text()
+
+
+def test_study_of_a_stone(ran):
+    Path("stone.urdf").write_text('<robot name="stone"><link name="a"/></robot>')
+    code, out, _ = ran("study", "stone.urdf")
+    assert code == 0
+    assert "stone: 0 joints" in out
+
+
+def test_terminals_get_tables_in_colours(monkeypatch):
+    """Standard output that claims to be a terminal."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    def shown(**environment):
+        for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", **environment}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.stdout", out := Terminal())
+        assert main(["compare", "two_link", "-q", "mass_matrix", "--states", "10"]) == 0
+        return out.getvalue()
+
+    assert "\x1b[1;36m" in shown()
+    plain = shown(NO_COLOR="1")
+    assert "\x1b[1;36m" not in plain
+    assert "36m" not in plain
+    assert "composite_body" in plain
+    assert "─" in plain
+
+
+# --- in processes of their own --------------------------------------------------------------------------------------------
+
+
+def process(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **options.pop("environment", {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "dalembert", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True, **options
+    )  # fmt: skip
+
+
+def test_a_reader_that_goes_away(tmp_path):
+    """As in `| head`: no traceback, no words."""
+    (tmp_path / "in.csv").write_text(STATES + "1,2,3,4,5,6\n" * 100_000)
+    for arguments in (["inverse", "two_link", str(tmp_path / "in.csv")], ["generate", "puma560", "c", "-m", "lie_closed_form"]):
+        with process(*arguments) as running:
+            running.stdout.readline()
+            running.stdout.close()
+            err = running.stderr.read()
+            assert running.wait(60) == 141, err
+        assert err == ""
+
+
+def test_states_come_through_a_pipe_at_once():
+    """Each line is answered before the next is sent."""
+    with process("inverse", "two_link", stdin=subprocess.PIPE) as running:
+        running.stdin.write("q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,0,0,0\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == "tau_joint1,tau_joint2\n"
+        assert running.stdout.readline() == "19.6124,4.9031\n"
+        running.stdin.write("0,0,0,0,0,0\n")
+        running.stdin.flush()
+        assert running.stdout.readline() == "19.6124,4.9031\n"
+        running.stdin.close()
+        assert running.wait(60) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_says_nothing():
+    with process("inverse", "two_link", stdin=subprocess.PIPE) as running:
+        running.stdin.write(STATES)
+        running.stdin.flush()
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        err = running.communicate(timeout=60)[1]
+        assert running.returncode == 130
+        assert "Traceback" not in err
+
+
+def test_arrays_through_a_pipe():
+    held = io.BytesIO()
+    np.savez(held, q=np.zeros((3, 2)), qd=np.zeros((3, 2)), qdd=np.zeros((3, 2)))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "dalembert", "inverse", "two_link", "-"]
+    done = subprocess.run(command, input=held.getvalue(), capture_output=True, env=environment, check=True)
+    assert done.stdout.decode().splitlines() == ["tau_joint1,tau_joint2", *["19.6124,4.9031"] * 3]
+
+
+def test_without_typer(tmp_path):
+    """A folder that hides it: one line that says what to install."""
+    code = "import sys; sys.modules['typer'] = None\nimport importlib.util as u\nfind = u.find_spec\n"
+    code += "u.find_spec = lambda name, *a: None if name == 'typer' else find(name, *a)\n"
+    code += "from dalembert.cli import main; sys.exit(main(['robots']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "dalembert: the command line needs typer and rich: pip install 'dalembert[cli]'\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [("dalembert info pu", "puma560"), ("dalembert inverse puma560 -m lag", "lagrange_euler"), ("dalembert com", "compare")],
 )
-def test_errors_are_one_line(capsys, robot, message):
-    assert main(["study", robot]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
+def test_completion(typed, expected):
+    """What bash asks for."""
+    asked = {"_DALEMBERT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    with process(environment=asked) as running:
+        out, err = running.communicate(timeout=60)
+    assert expected in out.split(), err
 
 
-def test_version(capsys):
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out.startswith("dalembert 0.")
+def test_completion_of_files(tmp_path, monkeypatch):
+    from dalembert.cli.parts import complete_robot
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arms").mkdir()
+    (tmp_path / "arms" / "a.urdf").write_text("")
+    (tmp_path / "arms" / "a.txt").write_text("")
+    assert complete_robot("ar") == ["arms/"]
+    assert complete_robot("arms/") == ["arms/a.urdf"]
+    assert complete_robot("none/") == []
+
+
+def test_it_starts_quickly(tmp_path):
+    """Half a second is the aim; processor time is counted, since others may use the machine, and twice that is allowed."""
+    resource = pytest.importorskip("resource")
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with process("robots", environment={"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}) as running:
+            running.communicate(timeout=60)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    assert min(times) < 1.0

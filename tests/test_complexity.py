@@ -3,32 +3,15 @@
 import pytest
 
 import dalembert as da
+from dalembert.study.compare import ORDERS
 from dalembert.study.complexity import PRINTED, complexity, general_chain, growth, value
-
-ORDERS = {
-    "newton_euler": 1, "newton_euler_base": 1, "lie_group": 1, "lie_group_com": 1, "spatial_operator": 1, "recursive_lagrange_3x3": 1,
-    "recursive_lagrange_4x4": 1, "angular_velocity_lagrange": 2, "generalized_dalembert": 3, "stacked_operators": 2, "lie_closed_form": 4,
-    "lagrange_euler": 4, "uicker_kahn": 4,
-}  # fmt: skip
-
-
-FORWARD = {
-    "articulated_body": 1, "brandl": 1, "kalman": 1, "walker_orin_1": 3, "walker_orin_2": 3, "walker_orin_3": 3, "walker_orin_4": 3,
-    "joint_acceleration": 3, "diagonalized_normalized": 1, "diagonalized_unnormalized": 1,
-}  # fmt: skip
-MASS = {
-    "composite_body": 2, "lagrange_euler": 3, "generalized_dalembert": 3, "body_jacobians": 3, "stacked_operators": 3,
-    "lie_closed_form": 3, "spatial_operator": 3, "probing": 2,
-}  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("quantity", "orders"), [("inverse_dynamics", ORDERS), ("forward_dynamics", FORWARD), ("mass_matrix", MASS)]
-)
-def test_growth_is_what_the_papers_say(quantity, orders):
+@pytest.mark.parametrize("quantity", ORDERS)
+def test_growth_is_what_the_papers_say(quantity):
     """Exact polynomials through n = 3 .. 8 that hold at n = 12."""
-    assert {method: growth(method, quantity).order for method in da.methods(quantity)} == orders
+    assert {method: growth(method, quantity).order for method in da.methods(quantity)} == ORDERS[quantity]
 
 
 def test_forward_dynamics_is_below_the_best_printed_count():

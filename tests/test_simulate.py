@@ -285,6 +285,7 @@ def test_frames_and_figures():
         swing[5]
     pytest.importorskip("matplotlib")
     figure = swing[0].plot()
+    assert figure._repr_png_().startswith(b"\x89PNG")
     assert [len(a.lines) for a in figure.axes] == [6, 6, 6, 3] and "time" in figure.axes[3].get_xlabel()
 
 
@@ -340,6 +341,18 @@ def test_motions_that_run_away():
     with pytest.raises(da.Error, match="do not meet"):
         slow.simulate([0.0, 0.0], [1.0, 1.0], 0.01, integrator="implicit_midpoint", torque=lambda t, q, qd: 0 * q)
     assert np.isfinite(stiff.simulate([0.0, 0.0], [1.0, 1.0], 0.1, integrator="Radau").q).all()
+
+
+def test_a_run_that_ran_away_ends_early():
+    asked = []
+
+    def torque(t, q, qd):
+        asked.append(t)
+        return np.full_like(q, np.nan) if t > 0.01 else 0 * q
+
+    with pytest.raises(da.Error, match=r"not finite from t = 0\.01"):
+        TWO.simulate([0.0, 0.0], duration=1.0, torque=torque)
+    assert max(asked) < 0.02
 
 
 def test_no_joints_and_progress(capsys):

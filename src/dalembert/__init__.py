@@ -52,6 +52,8 @@ from dalembert.simulate.paths import quintic as quintic
 from dalembert.simulate.paths import spline as spline
 from dalembert.simulate.paths import trapezoidal as trapezoidal
 from dalembert.simulate.trajectory import Trajectory as Trajectory
+from dalembert.study.compare import Comparison as Comparison
+from dalembert.study.compare import compare as compare
 from dalembert.study.complexity import complexity as complexity
 from dalembert.trace import OperationCount as OperationCount
 from dalembert.trace import Program as Program

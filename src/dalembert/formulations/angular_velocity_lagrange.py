@@ -1,9 +1,9 @@
 """Silver's Lagrangian with angular velocities: AI Memo 622, equations (3.11)-(3.16).
 
 tau_j = sum_i (F_i . dv_i/dqd_j + N_i . dw_i/dqd_j) over the links i behind joint j (3.11), (3.12), with the partial velocities
-dv_i/dqd_j = z_j x p_ji (turning, (3.13)) or z_j (sliding, (3.15)) and dw_i/dqd_j = z_j (turning, (3.14)) or 0 (sliding,
-(3.16)); p_ji runs from joint j to the centre of mass of link i. All vectors are in base axes. Gravity is the acceleration of
-the base.
+dv_i/dqd_j = z_j x p_ji (turning) or z_j (sliding), (3.15), and dw_i/dqd_j = z_j (turning) or 0 (sliding), (3.16): those of the
+velocity sums (3.13) and (3.14); p_ji runs from joint j to the centre of mass of link i. All vectors are in base axes.
+Gravity is the acceleration of the base.
 
 Corrected: E-S2 (projection on dw/dqd), E-S4 (the base accelerates with minus gravity).
 """
@@ -55,7 +55,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     for i in range(n):
         for j in tree.path(i):
             _, _, rho, sigma = tree.joint(j)
-            dv = rho * cross(z[j], c[i] - o[j]) + sigma * z[j]  # (3.13), (3.15)
-            dw = rho * z[j]  # (3.14), (3.16)
+            dv = rho * cross(z[j], c[i] - o[j]) + sigma * z[j]  # (3.15)
+            dw = rho * z[j]  # (3.16)
             tau[j] = tau[j] + dot(F[i], dv) + dot(N[i], dw)  # (3.11), (3.12)
     return stack(tau)

@@ -26,6 +26,11 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
         memories.append(None if driven.memory is None else driven.memory.y)
         tau.append(driven.sample(k))
         plan.progress(k, plan.samples)
+        if not np.isfinite(state["v"]).all(axis=-1).any():  # all have run away: asking on would only take time
+            for kept in (q, v, tau):
+                kept += [np.full_like(q[0], np.nan)] * (plan.samples - k)
+            memories += [memories[-1]] * (plan.samples - k)
+            break
     count, n = q[0].shape
     memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
     q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from dalembert.errors import Error
-from dalembert.formulations import methods
 from dalembert.robot import Robot
+from dalembert.simulate.progress import Progress
+from dalembert.study.compare import compare
 from dalembert.text import table
 
 
-def brief(robot: Robot) -> str:
-    """The study as text."""
+def brief(robot: Robot, progress: Progress | bool | None = None) -> str:
+    """The study as text; `progress` is that of `compare`."""
     parts = [str(robot.summary())]
     if robot.n:
-        parts += [_torques(robot), *_dynamics(robot)]
+        parts += [_torques(robot), str(compare(robot, progress=progress))]
     return "\n\n".join(parts)
 
 
@@ -28,31 +28,3 @@ def _torques(robot: Robot) -> str:
         rows.append([link.joint.name, unit, *(f"{tau[i] + 0.0:.4f}" for tau in (hold, start, move))])
     shown = ", ".join(f"{x:g}" for x in q)
     return f"joint forces at q = ({shown}); motion in rad/s or m/s, and per second\n" + table(rows, right=True)
-
-
-def _counts(robot: Robot, quantity: str) -> str:
-    rows = [[f"{quantity.replace('_', ' ')} by", "mul", "add", "div", "sincos", "general mul", "general add", "differs by"]]
-    rng = np.random.default_rng(0)
-    state = robot.random_configuration(rng, 100), *rng.uniform(-1, 1, (2, 100, robot.n))
-    function = getattr(robot, quantity)
-    expected = function(*state)
-    for method in methods(quantity):
-        own, general = (robot.operation_count(quantity, method, customized=c) for c in (True, False))
-        difference = np.abs(function(*state, method=method) - expected).max() / np.abs(expected).max()
-        counts = (own.mul, own.add, own.div, own.sincos, general.mul, general.add)
-        rows.append([method, *map(str, counts), f"{difference:.1e}" if difference else "-"])
-    return table(rows, right=True)
-
-
-def _dynamics(robot: Robot) -> list[str]:
-    """Tables of inverse and forward dynamics; what is singular has no second one."""
-    note = (
-        "operations of one evaluation: customized to this robot, and as the source is written (general);\n"
-        "how far each method differs from the first at 100 random states, relative to the largest entry\n"
-    )
-    parts = [note + _counts(robot, "inverse_dynamics")]
-    try:
-        parts.append(_counts(robot, "forward_dynamics"))
-    except Error as singular:
-        parts.append(f"no forward dynamics: {singular}")
-    return parts

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.model.dh import DHRow
+from dalembert.model.model import Model
 from dalembert.model.random import random_inertia
 from dalembert.quantities.table import methods
 from dalembert.robot import Robot
@@ -165,19 +166,23 @@ def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -
     return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
 
 
-def _printed(method: str, quantity: str) -> list[Printed]:
+def printed(method: str, quantity: str) -> list[Printed]:
+    """What the sources print about a method."""
     return [p for p in PRINTED if (p.method, p.quantity) == (method, quantity)]
+
+
+def comparable(robot: Model) -> bool:
+    """Whether the sources' polynomials are about such a robot: a serial arm of three or more revolute joints."""
+    return robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
 
 
 def _of_robot(robot: Robot, quantity: str) -> Text:
     title = f"{quantity.replace('_', ' ')} by"
     rows = [[title, "customized mul", "add", "total", "general mul", "add", "total", "printed mul", "add", "total", "where"]]
-    comparable = robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
     for method in methods(quantity):
         counts = [robot.operation_count(quantity, method, customized=c) for c in (True, False)]
         ours = [method, *(str(x) for c in counts for x in (c.mul, c.add, c.total))]
-        printed = _printed(method, quantity) if comparable else []  # serial arms of turning joints
-        for k, p in enumerate(printed or [None]):
+        for k, p in enumerate((printed(method, quantity) if comparable(robot) else []) or [None]):
             theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
             rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
     note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
@@ -196,12 +201,13 @@ def _in_general(quantity: str) -> Text:
         own = [str(general_chain(n).operation_count(quantity, method).total) for n in (6, 12)]
         totals = [str(value(ours.total, n)) for n in (6, 12)]
         first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), *totals, *own]
-        for k, p in enumerate(_printed(method, quantity) or [None]):
-            theirs = [] if p is None else [_polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
+        for k, p in enumerate(printed(method, quantity) or [None]):
+            theirs = [] if p is None else [polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
             rows.append([*(first if k == 0 else [""] * len(first)), *(theirs or [""] * 3)])
     note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
     return Text("general serial arm of n revolute joints on a standing base\n" + table(rows) + note)
 
 
-def _polynomials(p: Printed) -> str:
+def polynomials(p: Printed) -> str:
+    """A printed count with its source: multiplications / additions, or their total."""
     return f"{p.label}: {f'{shown(p.mul)} / {shown(p.add)}' if p.mul else shown(p.total)}"

@@ -1,0 +1,132 @@
+"""Tables that are computed while the pages are built: `method-table`, `method-index` and `counts`."""
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from docutils import nodes
+from methods import METHODS
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import dalembert as da
+from dalembert.formulations import QUANTITIES, REGISTRY
+from dalembert.study.complexity import PRINTED, general_chain, growth, value
+
+COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+general_growth = cache(growth)
+
+
+def words(quantity: str) -> str:
+    """A quantity's name for a sentence."""
+    return quantity.replace("_", " ")
+
+
+def polynomial(coefficients: tuple[Fraction, ...]) -> str:
+    """A polynomial in TeX, highest power first."""
+    parts: list[str] = []
+    for k in reversed(range(len(coefficients))):
+        c = coefficients[k]
+        if not c:
+            continue
+        size = abs(c)
+        number = str(size) if size.denominator == 1 else rf"\tfrac{{{size.numerator}}}{{{size.denominator}}}"
+        power = "" if k == 0 else "n" if k == 1 else f"n^{{{k}}}"
+        shown = power if size == 1 and k else f"{number}{power}"
+        parts.append((" - " if c < 0 else " + ") + shown if parts else ("-" if c < 0 else "") + shown)
+    return f"${''.join(parts) or '0'}$"
+
+
+def markdown_table(rows: list[list[str]]) -> str:
+    """Rows as Markdown; the first is the head."""
+    head, *body = rows
+    return "\n".join(["| " + " | ".join(r) + " |" for r in [head, ["---"] * len(head), *body]])
+
+
+class Counts(SphinxDirective):
+    """`counts NAME`: what one method computes, how its operations grow, and what its paper prints."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Two small tables."""
+        method = self.arguments[0]
+        quantities = [q for q in QUANTITIES if (q, method) in REGISTRY]
+        if not quantities:
+            raise self.error(f"counts: there is no method {method!r}")
+        return self.parse_text_to_nodes(text(method, [q for q in quantities if q in COUNTED], quantities))
+
+
+def text(method: str, counted: list[str], quantities: list[str]) -> str:
+    """The Markdown of both tables."""
+    entry = METHODS[method]
+    parts = [f"`{method}` after {entry.paper}, {entry.equations}. It computes " + ", ".join(f"`{q}`" for q in quantities) + "."]
+    if counted:
+        rows = [["quantity", "order", "multiplications", "additions", "at n = 6", "customized: general 6R", "PUMA 560"]]
+        rows += [count_row(method, q) for q in counted]
+        parts.append(markdown_table(rows))
+    printed = [p for p in PRINTED if p.method == method and p.quantity in counted]
+    if printed:
+        rows = [["printed in", "multiplications", "additions", "total at n = 6"]]
+        for p in printed:
+            both = [polynomial(p.mul), polynomial(p.add)] if p.mul else [f"{polynomial(p.total)} in all", ""]
+            rows.append([p.label, *both, f"{int(value(p.total, 6)):,}"])
+        parts.append(markdown_table(rows))
+    return "\n\n".join(parts)
+
+
+def count_row(method: str, quantity: str) -> list[str]:
+    """Our own counts of a method."""
+    grown = general_growth(method, quantity)
+    own = [robot.operation_count(quantity, method) for robot in (general_chain(6), da.robot("puma560"))]
+    at_six = value(grown.mul, 6), value(grown.add, 6)
+    return [
+        f"`{quantity}`",
+        f"$n^{{{grown.order}}}$" if grown.order > 1 else "$n$",
+        polynomial(grown.mul),
+        polynomial(grown.add),
+        " + ".join(f"{int(x):,}" for x in at_six),
+        *(f"{c.mul:,} + {c.add:,}" for c in own),
+    ]
+
+
+class MethodTable(SphinxDirective):
+    """`method-table QUANTITY`: its methods, with page, paper, equations and order of growth."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        quantity = self.arguments[0]
+        rows = [["method", "paper", "equations", *(["order", "general 6R", "PUMA 560"] if quantity in COUNTED else [])]]
+        for method in (m for of, m in REGISTRY if of == quantity):
+            rows.append([link(method), METHODS[method].paper, METHODS[method].equations])
+            if quantity in COUNTED:
+                grown = general_growth(method, quantity).order
+                totals = (r.operation_count(quantity, method).total for r in (general_chain(6), da.robot("puma560")))
+                rows[-1] += ["$n$" if grown == 1 else f"$n^{{{grown}}}$", *(f"{t:,}" for t in totals)]
+        return self.parse_text_to_nodes(markdown_table(rows))
+
+
+class MethodIndex(SphinxDirective):
+    """`method-index`: the quantities that are not in a `method-table`, with their methods."""
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        rows: list[list[Any]] = [["quantity", "methods"]]
+        others = (quantity for quantity in QUANTITIES if quantity not in COUNTED)
+        rows += [[f"`{quantity}`", ", ".join(link(m) for of, m in REGISTRY if of == quantity)] for quantity in others]
+        return self.parse_text_to_nodes(markdown_table(rows))
+
+
+def link(method: str) -> str:
+    """A link to the method's place on its page."""
+    return f"{{ref}}`{method} <{method}>`"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.add_directive("counts", Counts)
+    app.add_directive("method-table", MethodTable)
+    app.add_directive("method-index", MethodIndex)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

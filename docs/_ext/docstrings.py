@@ -1,0 +1,80 @@
+"""The API reference: docstrings as they should look, and the directive `names`, which documents public names."""
+
+import inspect
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from plain_text import converted
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import dalembert
+
+API = Path(__file__).parents[1] / "api"
+
+
+def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """What autodoc calls for every docstring."""
+    try:
+        parameters = frozenset(inspect.signature(obj).parameters)
+    except (TypeError, ValueError):
+        parameters = frozenset()
+    lines[:] = converted(lines, parameters)
+
+
+def public_names() -> list[str]:
+    """What users may call: the public names of the package that are no modules, and the methods of a robot."""
+    own = [name for name, x in vars(dalembert).items() if not name.startswith("_") and not inspect.ismodule(x)]
+    fields = set(dalembert.Robot.__dataclass_fields__)
+    hidden = {"memo", "locate"}  # for the package's own use
+    robot = [name for name in dir(dalembert.Robot) if not name.startswith("_") and name not in fields | hidden]
+    return own + [f"Robot.{name}" for name in robot]
+
+
+def documented(folder: Path = API) -> set[str]:
+    """The names that some page of the reference names itself."""
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+    return set(re.findall(r"^(?:\.\. auto\w+:: (?:dalembert\.)?|  )([\w.]+)$", pages, re.MULTILINE))
+
+
+def entry(name: str) -> str:
+    """The directive that documents a name."""
+    thing: Any = dalembert
+    for part in name.split("."):
+        thing = inspect.getattr_static(thing, part)
+    if "." in name:
+        kind = "property" if isinstance(thing, property | cached_property) else "method"
+    elif inspect.isclass(thing):
+        kind = "exception" if issubclass(thing, BaseException) else "class"
+    else:
+        kind = "function" if callable(thing) else "data"
+    members = "\n   :members:\n   :exclude-members: count, index" if kind == "class" else ""
+    return f".. auto{kind}:: dalembert.{name}{members}\n"
+
+
+class Names(SphinxDirective):
+    """`names`: the entries of the names in its body, one a line, as far as they exist; `names rest`: of all that no page names."""
+
+    has_content = True
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """What autodoc makes of them."""
+        every = public_names()
+        if self.arguments == ["rest"]:
+            known = documented()
+            wanted = [name for name in every if name not in known]
+        else:
+            wanted = [name for line in self.content if (name := line.strip()) in every]
+        text = "\n".join(map(entry, wanted))
+        return self.parse_text_to_nodes(f"```{{eval-rst}}\n{text}\n```") if wanted else []
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.connect("autodoc-process-docstring", process)
+    app.add_directive("names", Names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

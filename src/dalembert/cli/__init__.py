@@ -1,0 +1,99 @@
+"""The command line."""
+
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from dalembert.errors import DataWarning, Error, PerformanceWarning, SingularWarning
+
+WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `dalembert ...`; returns the exit code: 0, 1 for doubtful data (check), 2 for errors, 130 for Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows its code
+            stream.reconfigure(errors="backslashreplace")
+    for needed in ("typer", "rich"):
+        if find_spec(needed) is None:
+            return _fail("the command line needs typer and rich: pip install 'dalembert[cli]'")
+    end = given.index("--") if "--" in given else len(given)
+    debug = "--debug" in given[:end]  # before the command or after it
+    given = [x for x in given[:end] if x != "--debug"] + given[end:]
+    try:
+        with warnings.catch_warnings():
+            for category in (DataWarning, PerformanceWarning, SingularWarning):
+                warnings.simplefilter("always", category)
+            warnings.showwarning = _say
+            code = _run(given)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_output()
+        return READER_GONE
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+            return WRONG
+        return _fail(_told(error))
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    """Typer's own handling of errors would print boxes, so only its parsing and calling are used."""
+    import typer
+
+    from dalembert.cli.app import app
+
+    usage_error: Any = typer.BadParameter.__base__  # of click, or of typer's own copy of it, by its version
+    command = typer.main.get_command(app)
+    try:
+        if "_DALEMBERT_COMPLETE" in os.environ:  # a shell asks what might come next
+            command.main(arguments, prog_name="dalembert")
+        with command.make_context("dalembert", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as left:
+        return left.exit_code
+    except typer.Abort:
+        return INTERRUPTED
+    except usage_error as error:
+        return _misused(error)
+    return 0
+
+
+def _misused(error: Any) -> int:
+    path = error.ctx.command_path if error.ctx else "dalembert"
+    if not error.format_message():  # nothing was given at all: typer has shown the help
+        return WRONG
+    return _fail(f"{error.format_message().rstrip('.')} (see {path} --help)")
+
+
+def _told(error: BaseException) -> str:
+    """One line; what nobody foresaw has its name before it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows where)"
+
+
+def _fail(message: str) -> int:
+    print(f"dalembert: {' '.join(message.split())}", file=sys.stderr)
+    return WRONG
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"dalembert: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _forget_output() -> None:
+    """Nobody reads any more: what Python still wants to flush goes nowhere."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # a stream of a test has no number
+        return

@@ -1,0 +1,151 @@
+"""Commands that compute motions and forces from files of states."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from dalembert.cli.parts import Output, RobotName, completing, find_robot, numbers, progress, said
+from dalembert.errors import Error
+from dalembert.quantities.table import methods
+from dalembert.robot import Robot
+from dalembert.simulate.adaptive import SOLVERS
+from dalembert.simulate.integrators import INTEGRATORS
+from dalembert.simulate.trajectory import Trajectory
+from dalembert.streams import evaluate_states, load_states
+from dalembert.text import table
+
+CHOICES = (*INTEGRATORS, *SOLVERS)
+
+_source = typer.Argument(
+    metavar="STATES", help="A .csv, .npy or .npz file; - is standard input. Columns q_<joint>, qd_<joint>, ... or in order."
+)
+_all = typer.Option("--all", help="Write the states beside the result.")
+_header = typer.Option("--header/--no-header", help="Whether CSV output begins with the names of its columns.")
+
+
+def _method(quantity: str) -> Any:
+    known = methods(quantity)
+    return typer.Option("--method", "-m", help=f"One of {', '.join(known)}.", autocompletion=completing(*known))
+
+
+def inverse(
+    robot: RobotName,
+    states: Annotated[str, _source] = "-",
+    output: Output = "-",
+    method: Annotated[str | None, _method("inverse_dynamics")] = None,
+    everything: Annotated[bool, _all] = False,
+    header: Annotated[bool, _header] = True,
+) -> None:
+    """Joint forces tau from q, qd, qdd."""
+    _evaluate(robot, "inverse_dynamics", states, output, method, everything, header)
+
+
+def forward(
+    robot: RobotName,
+    states: Annotated[str, _source] = "-",
+    output: Output = "-",
+    method: Annotated[str | None, _method("forward_dynamics")] = None,
+    everything: Annotated[bool, _all] = False,
+    header: Annotated[bool, _header] = True,
+) -> None:
+    """Joint accelerations qdd from q, qd, tau."""
+    _evaluate(robot, "forward_dynamics", states, output, method, everything, header)
+
+
+def _evaluate(robot: str, quantity: str, source: str, target: str, method: str | None, everything: bool, header: bool) -> None:
+    if source == "-" and sys.stdin.isatty():
+        raise Error("states are read from standard input, but nothing is piped in: name a file, or pipe one")
+    arm = find_robot(robot)
+    with progress(quantity.replace("_", " ")) as bar:
+        count = evaluate_states(arm, quantity, source, target, method=method, everything=everything, names=header, progress=bar)
+    if target != "-":
+        said(f"{target}: {count} states")
+
+
+def simulate(
+    robot: RobotName,
+    q0: Annotated[str | None, typer.Option("--q0", help="Initial positions, with commas, or a file (its first state).")] = None,
+    qd0: Annotated[str | None, typer.Option("--qd0", help="Initial velocities; 0.")] = None,
+    duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds.")] = 1.0,
+    step: Annotated[float, typer.Option("--step", "-s", help="Seconds.")] = 1e-3,
+    integrator: Annotated[
+        str, typer.Option("--integrator", "-i", help=f"One of {', '.join(CHOICES)}.", autocompletion=completing(*CHOICES))
+    ] = "rk4",
+    method: Annotated[str | None, _method("forward_dynamics")] = None,
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Joint forces: numbers with commas, or a file with a row for each step; 0.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Keep each k-th step.")] = 1,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
+) -> None:
+    """Simulate the motion; without an output, a summary with the balance of energy."""
+    arm = find_robot(robot)
+    if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
+        raise Error(f"{output}: a motion is written as .csv or .npz")
+    start = _start(arm, q0, qd0)
+    forces = None if torque is None else _numbers_or_file(arm, torque, "tau", "--torque")
+    if forces is not None and forces.ndim > 1 and len(forces) == round(duration / step) + 1:
+        forces = forces[:-1]  # of a trajectory: nothing follows its last sample
+    with progress("simulating") as bar:
+        found = arm.simulate(
+            *start, duration, torque=forces, step=step, integrator=integrator, method=method, every=every, progress=bar or False
+        )
+    if output is None:
+        print(_summary(found))
+    elif output == "-":
+        found.to_csv(sys.stdout)
+    else:
+        (found.to_npz if Path(output).suffix.lower() == ".npz" else found.to_csv)(output)
+        said(f"{output}: {len(found)} states")
+
+
+def _is_numbers(text: str) -> bool:
+    try:
+        [float(x) for x in text.split(",")]
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
+    """One value for each joint, or the rows (steps, n) of a file."""
+    if _is_numbers(text) or not (text == "-" or Path(text).suffix):
+        return np.array(numbers(text, arm.n, what))
+    return load_states(arm, text, [part])[part]
+
+
+def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
+    """Positions and velocities at the start."""
+    if q0 is not None and not _is_numbers(q0) and qd0 is None and Path(q0).suffix:
+        first = load_states(arm, q0, ["q", "qd"])
+        return first["q"][0], first["qd"][0]
+    q = arm.neutral() if q0 is None else _numbers_or_file(arm, q0, "q", "--q0")
+    qd = np.zeros(arm.n) if qd0 is None else _numbers_or_file(arm, qd0, "qd", "--qd0")
+    return q[0] if q.ndim > 1 else q, qd[0] if qd.ndim > 1 else qd
+
+
+def _summary(found: Trajectory) -> str:
+    """The ends of the motion, and where the energy went."""
+    rows = [["joint", "q at start", "q at end", "qd at start", "qd at end", "largest |tau|"]]
+    largest = np.abs(found.tau).max(axis=0)
+    for i, name in enumerate(found.robot.joint_names):
+        ends = (x for part in (found.q, found.qd) for x in (part[0, i], part[-1, i]))
+        rows.append([name, *(f"{x:.6g}" for x in (*ends, largest[i]))])
+    change, work, lost = found.energy[-1] - found.energy[0], found.work[-1], found.dissipated[-1]
+    lines = [
+        f"{found.robot.name}: {len(found)} states over {found.duration:g} s",
+        table(rows, right=True),
+        f"energy {found.energy[0]:.9g} J at the start, {found.energy[-1]:.9g} J at the end",
+        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {found.balance[-1]:.3g} J",
+    ]
+    return "\n".join(lines)
+
+
+COMMANDS = (
+    (inverse, ["dalembert inverse puma560 states.csv -o tau.csv", "make_states | dalembert inverse puma560 - --all > all.csv"]),
+    (forward, ["dalembert forward puma560 states.npz -o qdd.npy --method brandl"]),
+    (simulate, ["dalembert simulate two_link --q0 0.5,0 --duration 10", "dalembert simulate panda --torque tau.csv -o motion.csv"]),
+)

@@ -1,0 +1,116 @@
+"""Commands that show something about a robot."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import dalembert as da
+from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show_table
+from dalembert.study.bench import BATCH
+from dalembert.study.bench import bench as measured
+from dalembert.study.brief import brief
+from dalembert.study.compare import COMPARED, PRINTED
+from dalembert.text import table
+
+_quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
+
+
+def robots() -> None:
+    """List the built-in robots."""
+    robots = [(name, da.robot(name)) for name in da.robot_names()]
+    cells = [["name", "joints", "source"], *([name, arm.structure, arm.source] for name, arm in robots)]
+    if on_terminal():
+        show_table(cells, left=3)
+    else:
+        print(table(cells))
+
+
+def info(robot: RobotName) -> None:
+    """Show the model and its conventions."""
+    print(find_robot(robot).summary())
+
+
+def check(robot: RobotName) -> None:
+    """List doubtful data; the exit code is 1 if there are any."""
+    found = find_robot(robot).check()
+    print(found)
+    raise typer.Exit(1 if found else 0)
+
+
+def study(
+    robot: RobotName,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = None,
+) -> None:
+    """Study a robot: a summary here, and a report as one page that needs no network."""
+    arm = find_robot(robot)
+    with progress("studying") as bar:
+        try:
+            report = import_module("dalembert.study.report")
+        except ModuleNotFoundError as missing:
+            if missing.name != "dalembert.study.report":
+                raise
+            report = None
+        text = brief(arm, progress=bar or False) if report is None else ""
+        path = None if report is None else report.study(arm, output, progress=bar or False)
+    print(text if path is None else f"{arm.summary()}\n\nreport: {path}")
+
+
+def compare(
+    robot: RobotName,
+    quantity: Annotated[list[str] | None, _quantity] = None,
+    states: Annotated[int, typer.Option(min=1, help="States in the batch that is timed.")] = BATCH,
+    everything: Annotated[bool, typer.Option("--everything", help="On large robots, also methods that take minutes.")] = False,
+) -> None:
+    """Compare every formulation: agreement, operations beside the papers' polynomials, time, growth."""
+    arm = find_robot(robot)
+    with progress("compiling and comparing") as bar:
+        found = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
+    if not on_terminal():
+        print(found)
+        return
+    print(found.head)
+    for name in found.quantities:
+        cells = found.cells(name)
+        show_table([row[:PRINTED] for row in cells if row[0]])
+        if len(cells[0]) > PRINTED:  # beside the rest this would be too wide
+            show_table([[row[0], *row[PRINTED:]] for row in cells if row[PRINTED]])
+    print("\n\n".join(found.remarks))
+
+
+def complexity(
+    robot: Annotated[
+        str | None, typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
+    ] = None,
+    quantity: Annotated[str, _quantity] = "inverse_dynamics",
+) -> None:
+    """Count the operations of every method, for a robot or in general, beside what the papers print."""
+    print(da.complexity(find_robot(robot) if robot else None, quantity))
+
+
+def bench(
+    robot: RobotName,
+    states: Annotated[int, typer.Option(min=1, help="States in a batch.")] = BATCH,
+) -> None:
+    """Measure the main quantities on this machine, beside Pinocchio where it is installed."""
+    arm = find_robot(robot)
+    with progress("compiling and measuring") as bar:
+        found = measured(arm, states, progress=bar or False)
+    if not on_terminal():
+        print(found)
+        return
+    print(found.head)
+    show_table(found.cells())
+    print("\n".join(found.notes))
+
+
+COMMANDS = (
+    (robots, ["dalembert robots"]),
+    (info, ["dalembert info panda"]),
+    (check, ["dalembert check arm.urdf || echo look at it first"]),
+    (study, ["dalembert study puma560 -o report", "dalembert study arm.urdf"]),
+    (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix | less -S"]),
+    (complexity, ["dalembert complexity", "dalembert complexity puma560 --quantity forward_dynamics"]),
+    (bench, ["dalembert bench panda"]),
+)

@@ -1,0 +1,126 @@
+"""What commands share: the robot that is named, what is shown, and how far the work is."""
+
+import os
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import dalembert as da
+from dalembert.errors import Error
+from dalembert.model.files import load
+from dalembert.robot import Robot
+
+FILES = (".urdf", ".xml", ".toml")
+
+
+def complete_robot(incomplete: str) -> list[str]:
+    """Names of robots, and files and folders that may hold one."""
+    folder, start = os.path.split(incomplete)
+    try:
+        there = sorted(Path(folder or ".").iterdir())
+    except OSError:
+        there = []
+    found = [x for x in there if x.name.startswith(start) and (x.is_dir() or x.suffix.lower() in FILES) and x.name[:1] != "."]
+    names = [name for name in da.robot_names() if name.startswith(incomplete)]
+    before = incomplete.removesuffix(start)
+    return [*names, *(f"{before}{x.name}{'/' if x.is_dir() else ''}" for x in found)]
+
+
+def completing(*names: str) -> Callable[[str], list[str]]:
+    """Completion from a list."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+RobotName = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A built-in name, or a .urdf or .toml file.", autocompletion=complete_robot)
+]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")]
+
+
+def find_robot(name: str) -> Robot:
+    """A built-in robot, or one from a file."""
+    if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
+        return da.robot(name)
+    return load(Robot, name)
+
+
+def numbers(text: str, n: int, what: str) -> list[float]:
+    """Comma-separated numbers, one for each joint; a single one stands for all."""
+    try:
+        found = [float(x) for x in text.split(",")]
+    except ValueError:
+        raise Error(f"{what} must be numbers with commas between them, got {text!r}") from None
+    if len(found) == 1:
+        return found * n
+    if len(found) != n:
+        raise Error(f"{what} needs {n} numbers, one for each joint (or one for all), got {len(found)}")
+    return found
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Names with commas between them; "none" is none of them."""
+    return () if text in (None, "", "none") else tuple(x.strip() for x in text.split(","))
+
+
+def write_text(text: str, target: str) -> None:
+    """Text to standard output, or to a file."""
+    if target == "-":
+        print(text.rstrip("\n"))
+    else:
+        Path(target).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+
+
+def said(path: Any) -> None:
+    """Where something was written: not among what goes to a pipe."""
+    print(f"wrote {path}", file=sys.stderr)
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at standard output; otherwise it is plain text."""
+    return sys.stdout.isatty()
+
+
+def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:
+    """Titles and rows, drawn for a terminal; the first `left` columns and those of words begin together, numbers end together."""
+    from rich import box
+    from rich.console import Console
+    from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold cyan")
+    for c, title in enumerate(cells[0]):
+        words = any(" " in row[c] for row in cells[1:])
+        side, title = ("left", title) if c < left or words else ("right", title.replace(" ", "\n"))
+        drawn.add_column(Text(title), justify=side, overflow="fold", no_wrap=not words, style="bold" if c == 0 else "")
+    for row in cells[1:]:
+        drawn.add_row(*map(Text, row))
+    console = Console()
+    least = Measurement.get(console, console.options.update_width(10_000), drawn).minimum  # numbers are not cut
+    Console(width=max(console.width, least)).print(drawn)
+
+
+@contextmanager
+def progress(what: str) -> Generator[Callable[[int, int], None] | None]:
+    """A bar on a terminal's standard error; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total or None)
+
+        yield report

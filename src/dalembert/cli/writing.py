@@ -1,0 +1,122 @@
+"""Commands that write equations, derivations and programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import dalembert as da
+from dalembert.cli.parts import Output, RobotName, completing, find_robot, listed, said, write_text
+from dalembert.closed_form.equations import PARTS_OF
+from dalembert.closed_form.write import label
+from dalembert.derivation.methods import METHODS
+from dalembert.errors import unknown
+from dalembert.quantities.symbolic import PARTS
+from dalembert.quantities.table import QUANTITIES, methods
+from dalembert.trace.printers import PRINTERS
+
+FORMATS = ("text", "latex", "sympy")
+DOCUMENTS = ("markdown", "latex")
+_ALL = ",".join(PARTS_OF)
+_LETTERS = ",".join(PARTS)
+
+
+def _among(value: str, known: tuple[str, ...], what: str) -> str:
+    if value not in known:
+        raise unknown(what, value, known)
+    return value
+
+
+def equations(
+    robot: RobotName,
+    symbols: Annotated[
+        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)} with commas, or none.")
+    ] = _LETTERS,
+    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, with commas (on standard output).")] = _ALL,
+    format: Annotated[
+        str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
+    ] = "text",
+    long: Annotated[bool, typer.Option("--long", help="cos(q1 + q2) in full instead of the books' C_12, in LaTeX.")] = False,
+    book: Annotated[
+        bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
+    ] = False,
+    shared: Annotated[bool, typer.Option("--shared", help="As assignments, nothing computed twice: for larger arms.")] = False,
+    output: Output = "-",
+) -> None:
+    """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
+    _among(format, FORMATS, "format")
+    found, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
+    assignments = found.shared(*wanted) if shared else None
+    if output != "-" and format != "sympy":
+        said(assignments.save(output) if assignments else found.save(output, short=not long))
+        return
+    if assignments:
+        text = assignments.latex() if format == "latex" else str(assignments)
+    elif format == "latex":
+        text = found.latex(not long, wanted)
+    elif format == "sympy":
+        text = "\n".join(f"{part} = {found.sympy()[part]}" for part in wanted)
+    else:
+        text = "\n".join(f"{label(part, i)} = {form}" for part, i, form in found.entries(wanted))
+    write_text(text, output)
+
+
+def derive(
+    robot: RobotName,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS))
+    ] = "lagrange_euler",
+    format: Annotated[
+        str, typer.Option("--format", "-f", help="markdown or latex, on standard output.", autocompletion=completing(*DOCUMENTS))
+    ] = "markdown",
+    symbols: Annotated[
+        str, typer.Option(metavar="PARTS", help=f"What is written as letters: any of {', '.join(PARTS)} with commas, or none.")
+    ] = _LETTERS,
+    longest: Annotated[int, typer.Option(help="Refuse robots with more joints: their formulas fill pages.")] = 3,
+    output: Output = "-",
+) -> None:
+    """Write every step of a method for this robot, as a document to teach with; FILE ends in .md or .tex."""
+    _among(format, DOCUMENTS, "format")
+    found = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
+    if output == "-":
+        write_text(found.latex() if format == "latex" else found.markdown(), output)
+    else:
+        said(found.save(output))
+
+
+def generate(
+    robot: RobotName,
+    language: Annotated[str, typer.Argument(help=f"One of {', '.join(PRINTERS)}.", autocompletion=completing(*PRINTERS))],
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quantity", "-q", help="inverse_dynamics or another; again for more.", autocompletion=completing(*QUANTITIES)
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="The formulation.", autocompletion=completing(*methods("inverse_dynamics"))),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the names in the file begin with; the robot's name.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
+) -> None:
+    """Write quantities as one self-contained file of C, Python, MATLAB or Julia that tests itself."""
+    code = find_robot(robot).generate(language, quantity or ["inverse_dynamics"], method, name=name)
+    if output == "-":
+        write_text(code, output)
+    else:
+        said(code.save(Path(output)))
+
+
+COMMANDS = (
+    (
+        equations,
+        [
+            "dalembert equations two_link",
+            "dalembert equations planar_3r -o eom.tex",
+            "dalembert equations puma560 --shared --parts M",
+        ],
+    ),
+    (derive, ["dalembert derive two_link --method newton_euler -o two_link.tex"]),
+    (generate, ["dalembert generate puma560 c -q inverse_dynamics -q mass_matrix -o ."]),
+)

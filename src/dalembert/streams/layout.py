@@ -1,0 +1,83 @@
+"""Which column of a table is what."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model
+from dalembert.spatial import Array
+
+PARTS = ("q", "qd", "qdd", "tau")
+TIME = ("t", "time")
+ROWS = 20_000  # states at a time
+
+States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), as far as they are there
+
+
+class Layout(NamedTuple):
+    """The names of all columns, and which ones make each part of a state."""
+
+    names: Sequence[str]
+    columns: dict[str, list[int]]
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.names)
+
+    def split(self, table: Array) -> States:
+        """The parts of a table (rows, width)."""
+        return {part: table[:, k[0]] if part == "t" else table[:, k] for part, k in self.columns.items()}
+
+
+def joined(states: States) -> Array:
+    """The parts of states side by side."""
+    return np.concatenate([x[:, None] if x.ndim == 1 else x for x in states.values()], axis=1)
+
+
+def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
+    """Names of columns, by joint.
+
+    >>> import dalembert as da
+    >>> column_names(da.robot("two_link"), ["t", "q"])
+    ['t', 'q_joint1', 'q_joint2']
+    """
+    return [name for part in parts for name in (["t"] if part == "t" else [f"{part}_{joint}" for joint in robot.joint_names])]
+
+
+def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str) -> Layout:
+    """The layout of columns with names; those that are not wanted are ignored."""
+    place = {name: k for k, name in enumerate(names)}
+    for name, count in Counter(names).items():
+        if count > 1 and name:
+            raise Error(f"{where}: two columns are called {name!r}")
+    times = [place[x] for x in TIME if x in place]
+    columns = {"t": times[:1]} if times else {}
+    for part in wanted:
+        columns[part] = []
+        for i, joint in enumerate(robot.joint_names):
+            column = place.get(f"{part}_{joint}", place.get(f"{part}{i + 1}"))
+            if column is None:
+                missing, listed = f"{part}_{joint}", brief(", ".join(names)).strip("'")
+                raise Error(f"{where}: there is no column {missing} (nor {part}{i + 1}); there are: {listed}")
+            columns[part].append(column)
+    return Layout(names, columns)
+
+
+def positional(robot: Model, width: int, wanted: Sequence[str], where: str) -> Layout:
+    """The layout of columns without names: the wanted parts, time before them or not; or whole states t, q, qd, qdd, tau."""
+    n = robot.n
+    choices = {len(wanted) * n: [*wanted], len(wanted) * n + 1: ["t", *wanted], 4 * n + 1: ["t", *PARTS]}
+    if width not in choices:
+        told = ", or ".join(f"{w} ({', '.join(parts)})" for w, parts in choices.items())
+        raise Error(f"{where}: {width} columns without names, but {robot.name} with {n} joints needs {told}; or name the columns")
+    parts, columns, at = choices[width], dict[str, list[int]](), 0
+    for part in parts:
+        size = 1 if part == "t" else n
+        if part == "t" or part in wanted:
+            columns[part] = list(range(at, at + size))
+        at += size
+    return Layout(column_names(robot, parts), columns)

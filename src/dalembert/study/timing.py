@@ -1,0 +1,25 @@
+"""How long a call takes."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+SPENT = 0.03  # seconds of repeating a measurement
+SHORTEST = 2e-5  # seconds: what is shorter is called several times between two looks at the clock
+
+
+def seconds(function: Callable[..., Any], given: Sequence[Any] = (), spent: float = SPENT) -> float:
+    """The time of one call, the best of a few runs, after one to warm up."""
+    function(*given)
+    loops, best, runs = 1, float("inf"), 0
+    end = time.perf_counter() + spent
+    while runs < 3 or (time.perf_counter() < end and runs < 1000):
+        start = time.perf_counter()
+        for _ in range(loops):
+            function(*given)
+        taken = time.perf_counter() - start
+        if taken < SHORTEST:
+            loops *= 2
+            continue
+        best, runs = min(best, taken / loops), runs + 1
+    return best

@@ -1,0 +1,145 @@
+"""One table of all formulations, and measured times."""
+
+import re
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.study.bench import BENCHED, bench
+from dalembert.study.compare import COMPARED, ORDERS
+from dalembert.study.timing import seconds
+
+
+@pytest.fixture(scope="module")
+def puma():
+    return da.compare(da.robot("puma560"), states=200)
+
+
+def test_every_method_has_its_row(puma):
+    """Agreement against the methods themselves on floats, counts against operation_count, and times that are times."""
+    arm = da.robot("puma560")
+    assert [(r.quantity, r.method) for r in puma.rows if r.method in ("newton_euler", "articulated_body", "composite_body")] == [
+        ("inverse_dynamics", "newton_euler"), ("forward_dynamics", "articulated_body"), ("mass_matrix", "composite_body")
+    ]  # fmt: skip
+    for quantity in COMPARED:
+        rows = {row.method: row for row in puma.rows if row.quantity == quantity}
+        assert set(rows) == set(da.methods(quantity)) == set(ORDERS[quantity])
+        for method, row in rows.items():
+            assert row.difference < 1e-12
+            assert row.customized == arm.operation_count(quantity, method)
+            assert row.general == arm.operation_count(quantity, method, customized=False)
+            assert 0 < row.nanoseconds < 1e6
+            assert row.backend == "native"
+            assert 1 <= row.order <= 4
+    assert not puma.notes
+
+
+def test_the_default_comes_first_and_differs_by_nothing(puma):
+    for quantity in COMPARED:
+        first = next(row for row in puma.rows if row.quantity == quantity)
+        assert first.difference == 0
+
+
+def test_a_wrong_method_shows(monkeypatch):
+    """A method that is off by a millionth must not pass for one that agrees."""
+    arm, true = da.robot("two_link"), da.Robot.mass_matrix
+
+    def wrong(robot, q, *, method="composite_body", **options):
+        return true(robot, q, method=method, **options) * (1 + 1e-6 * (method == "probing"))
+
+    monkeypatch.setattr(da.Robot, "mass_matrix", wrong)
+    rows = {row.method: row.difference for row in da.compare(arm, "mass_matrix", states=100).rows}
+    assert 0.9e-6 < rows.pop("probing") < 1.1e-6
+    assert max(rows.values()) < 1e-12
+
+
+def test_the_text_has_what_the_papers_print(puma):
+    text = str(puma)
+    for words in ("puma560, n = 6", "FGL table 3.4: 117 n - 24 / 103 n - 21", "1275", "n^4", "180643", "2359", "E-K20"):
+        assert words in text
+    assert repr(puma) == text
+    assert re.search(r"newton_euler +- +199 +162 +361 +1260 +1106 +2366 +\d+ +n\^1 +1275", text)
+
+
+def test_html_and_pandas(puma):
+    page = puma._repr_html_()
+    assert page.count("<table>") == 3
+    assert page.count("<tr>") >= len(puma.rows) + 3
+    assert "generalized_dalembert" in page
+    pandas = pytest.importorskip("pandas")
+    frame = puma.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == len(puma.rows)
+    assert frame.set_index(["quantity", "method"]).loc[("inverse_dynamics", "newton_euler"), "customized_mul"] == 199
+
+
+def test_no_polynomials_for_other_structures():
+    assert not any(row.printed for row in da.compare(da.robot("stanford"), "inverse_dynamics", states=10).rows)
+
+
+def test_singular_robots_compare_the_rest():
+    point = da.Link("a", "base", da.Joint("turn"), inertia=da.Inertia(0.0, np.zeros(3), np.zeros((3, 3))))
+    found = da.compare(da.Robot("stick", (point,)), states=10)
+    assert found.quantities == ("inverse_dynamics", "mass_matrix")
+    assert len(found.notes) == 1
+    assert "no forward dynamics" in found.notes[0]
+    assert "'turn'" in found.notes[0]
+    assert "no forward dynamics" in str(found)
+
+
+def test_a_robot_without_joints():
+    found = da.compare(da.Robot("stone", ()))
+    assert not found.rows
+    assert "no moving joints" in str(found)
+
+
+@pytest.mark.slow
+def test_large_robots_leave_out_what_takes_minutes():
+    many = da.random_robot(0, "R" * 13)
+    found = da.compare(many, "inverse_dynamics", states=10)
+    left = {note.split()[2] for note in found.notes}
+    assert left == {"lagrange_euler", "uicker_kahn", "lie_closed_form"}
+    assert {row.method for row in found.rows} == set(da.methods("inverse_dynamics")) - left
+
+
+def test_progress_counts_all():
+    seen = []
+    da.compare(da.robot("two_link"), ["mass_matrix", "inverse_dynamics"], states=10, progress=lambda *x: seen.append(x))
+    total = len(da.methods("mass_matrix")) + len(da.methods("inverse_dynamics"))
+    assert seen == [(k, total) for k in range(1, total + 1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("puma560",), "takes a robot"),
+        ((da.robot("two_link"), "energy"), "unknown quantity to compare"),
+        ((da.robot("two_link"), "mass_matrix", 0), "states must be"),
+    ],
+)
+def test_mistakes(arguments, message):
+    with pytest.raises(da.Error, match=message):
+        da.compare(*arguments)
+
+
+def test_bench():
+    found = bench(da.robot("two_link"), states=100, progress=False)
+    assert [row.quantity for row in found.rows] == list(BENCHED)
+    assert all(0 < row.batch < row.call for row in found.rows)
+    assert "mass matrix" in str(found)
+    assert not bench(da.Robot("stone", ())).rows
+
+
+def test_bench_beside_pinocchio():
+    pytest.importorskip("pinocchio")
+    for robot in (da.robot("stanford"), da.random_robot(3, "RPHR", (-1, -1, 0, 0))):
+        rows = bench(robot, states=10, progress=False).rows
+        assert all(row.pinocchio > 0 for row in rows)
+        assert max(row.difference for row in rows if row.difference is not None) < 1e-12
+
+
+def test_seconds_measures():
+    taken = seconds(lambda n: sum(range(n)), [20_000], spent=0.01)
+    more = seconds(lambda n: sum(range(n)), [200_000], spent=0.01)
+    assert more > 2 * taken > 0

@@ -1,0 +1,154 @@
+"""The pages of the documentation, as far as they can be judged without building them (`make docs` does, warnings being errors)."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import dalembert as da
+from dalembert.formulations import REGISTRY
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted((DOCS / "formulations").glob("*.md"))
+BESIDE = re.compile(r"^:::\{beside\} (\S+)(?: (\S+))?\n((?::\w+: .*\n)*)", re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def helpers(monkeypatch):
+    """What the build uses, on the path; nothing of it needs Sphinx."""
+    names = ("methods", "source", "plain_text", "offline")
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def helper(name):
+    return importlib.import_module(name)
+
+
+def test_every_method_has_its_page():
+    entries = helper("methods").METHODS
+    assert set(entries) == {method for _, method in REGISTRY}
+    for method, entry in entries.items():
+        page = (DOCS / "formulations" / f"{entry.page}.md").read_text(encoding="utf-8")
+        assert f"({method})=\n" in page, f"{entry.page}.md has no label ({method})="
+        assert f"{{counts}} {method}\n" in page, f"{entry.page}.md does not show the counts of {method}"
+        files = {file for file, _, _ in BESIDE.findall(page)}
+        assert method in files or entry.page == "articulated_body", f"{entry.page}.md shows no line of {method}.py"
+    contents = (DOCS / "formulations" / "index.md").read_text(encoding="utf-8")
+    assert all(f"\n{page.stem}\n" in contents for page in PAGES if page.stem != "index")
+
+
+def test_default_methods_are_counted_on_their_pages():
+    for quantity in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+        assert f"{{method-table}} {quantity}\n" in (DOCS / "formulations" / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_lines_beside_equations_exist(page):
+    lines = helper("source").lines
+    text = page.read_text(encoding="utf-8")
+    found = BESIDE.findall(text)
+    assert len(found) == text.count("{beside}")
+    for file, name, options in found:
+        given = dict(re.findall(r"^:(\w+): (.*)$", options, re.MULTILINE))
+        code = lines(file, name or None, given.get("from"), given.get("to"))
+        assert 1 <= len(code.splitlines()) <= 60, f"{page.name}: {file} {name} shows {len(code.splitlines())} lines"
+
+
+def test_lines_that_are_gone_are_an_error():
+    lines = helper("source").lines
+    whole = lines("newton_euler", "outward")
+    assert whole.startswith("def outward(") and "(3.3-50)" in whole
+    assert lines("newton_euler", "Motion.into").startswith("def into(")
+    part = lines("newton_euler", "outward", "vd = vd + j.sigma", "w = w + j.rho")
+    assert len(part.splitlines()) == 3 == part.last - part.first + 1
+    assert not part.startswith(" ")
+    for wrong in (
+        ("outwards",),
+        ("outward", "no such text"),
+        ("outward", "links.append", "vd = vd + j.sigma"),
+        ("Motion.nowhere",),
+    ):
+        with pytest.raises(ValueError, match=r"there is no|holds"):
+            lines("newton_euler", *wrong)
+
+
+def test_errata_that_pages_name_exist():
+    errata = (DOCS / "errata.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        for entry in re.findall(r"\bE-[A-Z]\d+\b", page.read_text(encoding="utf-8")):
+            assert re.search(rf"\b{entry}\b", errata), f"{page.name} names {entry}"
+
+
+def test_reference_names_exist():
+    named = re.findall(
+        r"^\.\. auto\w+:: (\S+)$", "\n".join(p.read_text(encoding="utf-8") for p in (DOCS / "api").glob("*.md")), re.MULTILINE
+    )
+    assert len(named) > 100 and len(set(named)) == len(named)
+    for name in named:
+        thing = da
+        for part in name.removeprefix("dalembert.").split("."):
+            thing = getattr(thing, part)
+
+
+def test_every_method_of_a_robot_is_in_the_reference():
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    own = {name for name in vars(da.Robot) if not name.startswith("_")}
+    assert {name for name in own if not re.search(rf"\bRobot\.{name}$", pages, re.MULTILINE)} == set()
+
+
+def test_docstrings_become_markup():
+    converted = helper("plain_text").converted
+    text = [
+        "The `x` of a_b * c, and **not** this. Signature (n),(n)->(n,n).", "",
+        "tau = M qdd + c", "",
+        "q, qd: (..., n) joint positions", "    that go on here", "out: an array", "",
+        "Lambda = 1 is a sentence.", "",
+        ">>> x_ = 1", ">>> x_", "1",
+    ]  # fmt: skip
+    assert converted(text, frozenset({"q", "qd", "out"})) == [
+        r"The ``x`` of a\_b \* c, and \*\*not\*\* this. Signature ``(n),(n)->(n,n)``.", "",
+        ".. code-block:: text", "", "    tau = M qdd + c", "",
+        "- **q**, **qd**: (..., n) joint positions", "  that go on here", "- **out**: an array", "",
+        "Lambda = 1 is a sentence.", "",
+        ">>> x_ = 1", ">>> x_", "1", "",
+    ]  # fmt: skip
+
+
+def test_what_pages_would_fetch_is_found(tmp_path):
+    fetches = helper("offline").fetches
+    (tmp_path / "good.html").write_text('<a href="https://example.org">x</a><script src="_static/a.js"></script><img src="a.png">')
+    assert list(fetches(tmp_path)) == []
+    (tmp_path / "bad.html").write_text(
+        '<script src="https://cdn.example/a.js"></script><link rel="stylesheet" href="//cdn.example/a.css">'
+        '<style>@import "https://cdn.example/b.css";</style><p style="background: url(http://cdn.example/c.png)">'
+    )
+    (tmp_path / "bad.css").write_text("@font-face { src: url('https://cdn.example/font.woff2') }")
+    assert len(list(fetches(tmp_path))) == 5
+
+
+def test_parts_of_other_files_that_pages_include_exist():
+    for page in DOCS.rglob("*.md"):
+        for file, options in re.findall(
+            r"^```\{include\} (\S+)\n((?::[\w-]+: .*\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            text = (page.parent / file).read_text(encoding="utf-8")
+            for mark in re.findall(r'^:(?:start-after|end-before): "(.*)"$', options, re.MULTILINE):
+                assert f"\n{mark}\n" in text, f"{page.name} includes a part of {file} at {mark!r}"
+
+
+LATER = {"equations.md"}  # written beside these pages; the build leaves it out of the contents where it is missing
+
+
+def test_links_between_pages_exist():
+    for page in DOCS.rglob("*.md"):
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            if "://" not in target and not target.startswith("{"):
+                assert target in LATER or (page.parent / target).exists(), f"{page.relative_to(DOCS)} points to {target}"
