@@ -125,7 +125,7 @@ def _row(name: str, latex: str) -> str:
 def broken(latex: str, width: int = WIDTH) -> list[str]:
     r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
 
-    >>> broken(r"a + \bigl(b - c\bigr) + d", 9)
+    >>> broken(r"a + \bigl(b - c\bigr) + d", 8)
     ['a + \\bigl(b - c\\bigr)', '+ d']
     """
     pieces, depth, start = list[str](), 0, 0

@@ -55,7 +55,8 @@ def study(
     'report.html'
     """
     robot = _robot(robot)
-    three(), optional("latex2mathml")  # what is missing is better said at once
+    three()  # what is not installed is better said at once
+    optional("latex2mathml")
     tell, before = chosen(progress, f"studying {robot.name}"), 0
     sections: list[Section] = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
