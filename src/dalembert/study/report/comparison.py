@@ -11,7 +11,7 @@ from dalembert.study.report.figures import Section, scientific, table_html
 
 TITLE = "All formulations compared"
 PRINTED = "total printed in the sources"
-HEAD = ["method", "differs by", "customized mul", "add", "general mul", "add", PRINTED, "growth", "ns per state", ""]
+HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED]
 
 
 def comparison(robot: Robot, progress: Callable[[int, int], Any] | None = None) -> Section:
@@ -39,7 +39,7 @@ def table(found: Comparison, quantity: str) -> str:
     return table_html(
         [HEAD[k] for k in keep],
         ([line[k] for k in keep] for line in cells),
-        text=(0, len(keep) - 1),
+        text=(0, 3, 9),
         caption=words,
         style="compared",
     )
@@ -47,13 +47,13 @@ def table(found: Comparison, quantity: str) -> str:
 
 def _cells(row: Row, n: int, slowest: float, best: bool) -> list[str]:
     counts = (str(x) for c in (row.customized, row.general) for x in (c.mul, c.add))
-    printed = "<br>".join(f"<span class=small>{escape(p.label)}</span> {_whole(value(p.total, n))}" for p in row.printed)
+    printed = "<br>".join(f"{_whole(value(p.total, n))} <span class=small>{escape(p.label)}</span>" for p in row.printed)
     power = "n" if row.order == 1 else f"n<sup>{row.order}</sup>"
     speed = f"{row.nanoseconds:,.0f}" + ("" if row.backend == "native" else "*")
     length = max(0.6, 100 * row.nanoseconds / slowest)
     bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{length:.1f}" height="8" rx="2"/></svg>'
     name = f"{escape(row.method)}{' <span class=tag>fastest</span>' if best else ''}"
-    return [name, scientific(row.difference) if row.difference else "–", *counts, printed, power, speed, bar]
+    return [name, scientific(row.difference) if row.difference else "–", speed, bar, *counts, power, printed]
 
 
 def _whole(x: Any) -> str:

@@ -33,10 +33,10 @@ def three() -> str:
         with zipfile.ZipFile(folder / "viewer.zip") as archive:
             template = archive.read("viewer.html.template").decode("utf-8")
     except (OSError, KeyError) as error:
-        raise Error(f"this version of trimesh has no three.js viewer ({error}); install trimesh 5") from None
+        raise Error(f"this version of trimesh has no three.js viewer ({error}); install trimesh 4.8.3 or newer") from None
     found = re.search(r"(/\*\*(?:(?!\*/)[\s\S])*@license(?:(?!\*/)[\s\S])*\*/)\s*(!function[^\n]*\.THREE=\{\}[^\n]*)", template)
     if found is None:
-        raise Error("cannot find three.js in the viewer of this version of trimesh; install trimesh 5")
+        raise Error("cannot find three.js in the viewer of this version of trimesh; install trimesh 4.8.3 or newer")
     return f"{found[1]}\n{found[2]}"
 
 
