@@ -17,6 +17,7 @@ import roboticstoolbox as rtb
 from timing import best
 
 import dalembert as da
+from dalembert.study.bench import pinocchio_model
 
 BATCH = 10_000
 WRIST = np.pi / 2
@@ -54,20 +55,10 @@ def in_modern_robotics(arm):
     return np.array(M), np.array(G), S
 
 
-def in_pinocchio(arm):
-    model, tree, joint, above = pin.Model(), arm.tree, 0, pin.SE3.Identity()
-    model.gravity.linear = tree.gravity
-    for i in range(arm.n):
-        before = pin.SE3(tree.before.rotation[i], tree.before.translation[i])
-        joint = model.addJoint(joint, pin.JointModelRZ(), above * before, arm.joint_names[i])
-        above = pin.SE3(tree.after.rotation[i], tree.after.translation[i])
-        model.appendBodyToJoint(joint, pin.Inertia(tree.mass[i], tree.com[i], tree.inertia[i]), above)
-    return model, model.createData()
-
-
 def calls(arm):
     """Each quantity of one state by every library."""
-    (M, G, S), toolbox, (model, data) = in_modern_robotics(arm), in_toolbox(), in_pinocchio(arm)
+    (M, G, S), toolbox, model = in_modern_robotics(arm), in_toolbox(), pinocchio_model(arm)
+    data = model.createData()
     g, still = np.array([0, 0, -9.81]), np.zeros(6)
     return {
         "inverse dynamics": {

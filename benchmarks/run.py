@@ -25,6 +25,7 @@ from machine_peak import peak_flops
 from timing import best, best_pair
 
 import dalembert as da
+from dalembert.study.bench import pinocchio_model
 
 BATCH = 10_000
 SINCOS = 49  # floating-point operations of one sine and cosine in native/sincos.py, a fused multiply-add counted as two
@@ -199,7 +200,7 @@ def long_chains():
     da.set_threads(1)
     for n in (10, 20, 50):
         arm = da.random_robot(n, "R" * n)
-        model, rng = pinocchio_chain(arm), np.random.default_rng(n)
+        model, rng = pinocchio_model(arm), np.random.default_rng(n)
         data = model.createData()
         arrays = rng.uniform(-1, 1, (3, 2000, n))
         start = time.perf_counter()
@@ -207,19 +208,6 @@ def long_chains():
         report(f"{n} links: trace and compile {kernel.size} nodes ({kernel.backend})", time.perf_counter() - start, "s", 15, "less")
         against(f"{n} links", arm.forward_dynamics, lambda *x, m=model, d=data: pin.aba(m, d, *x), tuple(arrays), 10, None)
     da.set_threads(None)
-
-
-def pinocchio_chain(arm):
-    """A serial arm of revolute joints in Pinocchio, link by link."""
-    model, tree, joint = pin.Model(), arm.tree, 0
-    model.gravity.linear = tree.gravity
-    above = pin.SE3.Identity()
-    for i in range(arm.n):
-        before = pin.SE3(tree.before.rotation[i], tree.before.translation[i])
-        joint = model.addJoint(joint, pin.JointModelRZ(), above * before, arm.joint_names[i])
-        above = pin.SE3(tree.after.rotation[i], tree.after.translation[i])
-        model.appendBodyToJoint(joint, pin.Inertia(tree.mass[i], tree.com[i], tree.inertia[i]), above)
-    return model
 
 
 def simulation():
