@@ -1,16 +1,14 @@
 """Commands that show something about a robot."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import dalembert as da
-from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show_table
+from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show, show_table
 from dalembert.study.bench import BATCH
 from dalembert.study.bench import bench as measured
-from dalembert.study.brief import brief
 from dalembert.study.compare import COMPARED, PRINTED
 from dalembert.text import table
 
@@ -44,17 +42,20 @@ def study(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = None,
 ) -> None:
     """Study a robot: a summary here, and a report as one page that needs no network."""
+    from dalembert.study import brief, report
+
     arm = find_robot(robot)
-    with progress("studying") as bar:
-        try:
-            report = import_module("dalembert.study.report")
-        except ModuleNotFoundError as missing:
-            if missing.name != "dalembert.study.report":
-                raise
-            report = None
-        text = brief(arm, progress=bar or False) if report is None else ""
-        path = None if report is None else report.study(arm, output, progress=bar or False)
-    print(text if path is None else f"{arm.summary()}\n\nreport: {path}")
+    with progress("comparing formulations") as bar:
+        compared = da.compare(arm, progress=bar or False)
+    with progress("writing the report") as bar:
+        path = report.study(arm, output, compared=compared, progress=bar or False)
+    print(arm.summary())
+    if found := arm.check():
+        print(f"\ndoubtful data:\n{found}")
+    for title, cells in (brief.forces(arm), brief.best(compared)) if arm.n else ():
+        print(f"\n{title}")
+        show(cells)
+    print(f"\nreport: {path} (open it in a browser)")
 
 
 def compare(

@@ -13,6 +13,7 @@ import dalembert as da
 from dalembert.errors import Error
 from dalembert.model.files import load
 from dalembert.robot import Robot
+from dalembert.text import table
 
 FILES = (".urdf", ".xml", ".toml")
 
@@ -86,6 +87,14 @@ def said(path: Any) -> None:
 def on_terminal() -> bool:
     """Whether a person looks at standard output; otherwise it is plain text."""
     return sys.stdout.isatty()
+
+
+def show(cells: Sequence[Sequence[str]]) -> None:
+    """A table: drawn for a terminal, aligned text elsewhere."""
+    if on_terminal():
+        show_table(cells)
+    else:
+        print(table(cells, right=True))
 
 
 def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:

@@ -1,30 +1,45 @@
-"""A first look at a robot: what it is, the torques that hold and move it, and what each formulation costs."""
+"""A study in a few tables, for a terminal: the forces that a motion takes, by cause, and the formulations that stand out."""
 
 import numpy as np
 
 from dalembert.robot import Robot
-from dalembert.simulate.progress import Progress
-from dalembert.study.compare import compare
-from dalembert.text import table
+from dalembert.study.compare import Comparison
+from dalembert.study.report.compute import torques
+from dalembert.study.report.motion import follow
+
+Cells = list[list[str]]  # titles, then rows
 
 
-def brief(robot: Robot, progress: Progress | bool | None = None) -> str:
-    """The study as text; `progress` is that of `compare`."""
-    parts = [str(robot.summary())]
-    if robot.n:
-        parts += [_torques(robot), str(compare(robot, progress=progress))]
-    return "\n\n".join(parts)
+def forces(robot: Robot) -> tuple[str, Cells]:
+    """What is shown, and the largest joint forces along the report's motion: all of it, and each part.
 
-
-def _torques(robot: Robot) -> str:
-    q, still = robot.neutral(), np.zeros(robot.n)
-    fast = np.ones(robot.n)
-    rows = [["joint", "unit", "at rest", "all joints accelerating at 1", "all joints moving at 1"]]
-    hold = robot.inverse_dynamics(q, still, still)
-    start = robot.inverse_dynamics(q, still, fast)
-    move = robot.inverse_dynamics(q, fast, still)
+    >>> import dalembert as da
+    >>> forces(da.robot("two_link"))[1][0]
+    ['joint', 'unit', 'largest force', 'inertial', 'coriolis', 'centrifugal', 'gravity', 'friction']
+    """
+    motion = follow(robot)
+    found = torques(robot, motion)
+    cells = [["joint", "unit", "largest force", *found._fields[1:]]]
     for i, link in enumerate(robot.links):
         unit = "N" if link.joint.kind == "prismatic" else "N m"
-        rows.append([link.joint.name, unit, *(f"{tau[i] + 0.0:.4f}" for tau in (hold, start, move))])
-    shown = ", ".join(f"{x:g}" for x in q)
-    return f"joint forces at q = ({shown}); motion in rad/s or m/s, and per second\n" + table(rows, right=True)
+        sizes = [float(np.abs(part[:, i]).max()) for part in found]
+        cells.append([link.joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
+    return f"largest joint forces along the motion of the report ({motion.time[-1]:g} s), and of their parts", cells
+
+
+def best(found: Comparison) -> tuple[str, Cells]:
+    """What is shown, and for each quantity how many methods there are, how far they differ, and which are fastest and shortest.
+
+    >>> import dalembert as da
+    >>> best(da.compare(da.robot("two_link"), "mass_matrix", states=10))[1][1][:2]
+    ['mass matrix', '8']
+    """
+    cells = [["quantity", "methods", "differ by", "fastest", "ns per state", "fewest operations", "mul", "add"]]
+    for quantity in found.quantities:
+        rows = [row for row in found.rows if row.quantity == quantity]
+        fast, few = min(rows, key=lambda r: r.nanoseconds), min(rows, key=lambda r: r.customized.total)
+        differ = f"{max(row.difference for row in rows):.0e}"
+        counts = str(few.customized.mul), str(few.customized.add)
+        speed = f"{fast.nanoseconds:.0f}"
+        cells.append([quantity.replace("_", " "), str(len(rows)), differ, fast.method, speed, few.method, *counts])
+    return "all formulations, in a batch by one thread (dalembert compare shows each)", cells

@@ -14,9 +14,9 @@ PRINTED = "total printed in the sources"
 HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED]
 
 
-def comparison(robot: Robot, progress: Callable[[int, int], Any] | None = None) -> Section:
-    """What da.compare finds: one table for each quantity."""
-    found = compare(robot, progress=progress)
+def comparison(robot: Robot, found: Comparison | None = None, progress: Callable[[int, int], Any] | None = None) -> Section:
+    """What da.compare finds, or has found: one table for each quantity."""
+    found = found or compare(robot, progress=progress)
     told = (
         "<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, "
         "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "

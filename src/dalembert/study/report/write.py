@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.errors import Error, PerformanceWarning, brief, optional
 from dalembert.robot import Robot
 from dalembert.simulate.progress import Progress, chosen
+from dalembert.study.compare import Comparison
 from dalembert.study.report import model_sections, motion_sections
 from dalembert.study.report.comparison import comparison
 from dalembert.study.report.figures import Section, rounded
@@ -23,16 +24,16 @@ from dalembert.study.report.scene import scene
 Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
 
 # What makes each section from the robot and the motion, and its share of the time, in percent; in the order of the page.
-SECTIONS: tuple[tuple[int, Callable[[Robot, Motion, Step], Section]], ...] = (
-    (1, lambda robot, _, __: model_sections.parameters(robot)),
-    (1, lambda robot, motion, _: motion_sections.motion(robot, motion)),
-    (6, lambda robot, motion, _: motion_sections.torques(robot, motion)),
-    (2, lambda robot, motion, _: motion_sections.inertias(robot, motion)),
-    (6, lambda robot, motion, _: motion_sections.quasi(robot, motion)),
-    (6, lambda robot, motion, _: motion_sections.energy(robot, motion)),
-    (70, lambda robot, _, step: comparison(robot, lambda done, total: step(done / total))),
-    (2, lambda robot, _, __: model_sections.closed_forms(robot)),
-    (1, lambda robot, _, __: model_sections.conventions(robot)),
+SECTIONS: tuple[tuple[int, Callable[[Robot, Motion, Step, Comparison | None], Section]], ...] = (
+    (1, lambda robot, *_: model_sections.parameters(robot)),
+    (1, lambda robot, motion, *_: motion_sections.motion(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.torques(robot, motion)),
+    (2, lambda robot, motion, *_: motion_sections.inertias(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.quasi(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.energy(robot, motion)),
+    (70, lambda robot, _, step, found: comparison(robot, found, lambda done, total: step(done / total))),
+    (2, lambda robot, *_: model_sections.closed_forms(robot)),
+    (1, lambda robot, *_: model_sections.conventions(robot)),
 )
 
 
@@ -41,12 +42,14 @@ def study(
     directory: str | PathLike[str] | None = None,
     *,
     path: Any = None,
+    compared: Comparison | None = None,
     progress: Progress | bool | None = None,
 ) -> Path:
     """Write a report on a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
 
     `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
     motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
+    `compared` is what `da.compare` has found for this robot, if it has.
     `progress`: None (a bar if a person looks on), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
@@ -64,7 +67,8 @@ def study(
         motion = follow(robot, path)
         for share, make in SECTIONS:
             tell(before, 100)
-            sections.append(make(robot, motion, lambda part, at=before, share=share: tell(at + round(part * share), 100)))
+            step: Step = lambda part, at=before, share=share: tell(at + round(part * share), 100)  # noqa: E731
+            sections.append(make(robot, motion, step, compared))
             before += share
         text = page(f"{robot.name} · dalembert study", header(robot, motion), sections, _data(robot, motion), _footer())
     target = Path(f"study-{safe_name(robot.name)}" if directory is None else directory)
