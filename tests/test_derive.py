@@ -218,7 +218,9 @@ def test_names():
         da.derive(arm, where={"cx1": "-l/3"})
     with pytest.raises(da.Error, match="value of r is not known"):
         da.derive(arm, where={"cx1": "-2*r"})
-    assert str(da.derive(arm, where={"cx1": "-r", "cx2": "-r"})["c"][1]) == "m2*g*(-r + l)*cos(q1 + q2)"
+    minus = da.derive(arm, where={"cx1": "-r", "cx2": "-r"})
+    assert "$r = 0.5$: minus centre of mass of link 1 along x, m (cx1, cx2)" in minus.markdown()
+    assert str(minus["c"][1]) == "m2*g*(-r + l)*cos(q1 + q2)"
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")

@@ -15,7 +15,7 @@ from papers import compiled
 
 import dalembert as da
 from dalembert.closed_form.form import Symbols
-from dalembert.closed_form.paper import escaped
+from dalembert.closed_form.paper import broken, escaped, seen
 from dalembert.closed_form.rational import exact
 
 PARTS = ("mass", "com", "inertia", "length", "gravity")
@@ -275,6 +275,18 @@ def test_shared_subexpressions(name):
     assert len(set(names)) == len(names)
 
 
+def test_numbers_of_shared_subexpressions_are_short():
+    text = str(da.equations(da.robot("puma560"), ()).shared("M"))
+    assert "0.4318*" in text and "0.43180" not in text  # the length of a link, as it was given
+
+
+def test_numbers_stand_in_front_or_last():
+    """Never in the middle of a product: (a + b)/2*(c + d) reads like a fraction with both brackets below."""
+    e = da.equations(da.robot("planar_3r"), where="book")
+    assert str(e.C[0, 2]) == "-m3*a3*(a2*sin(q3) + a1*sin(q2 + q3))*(qd1 + qd2 + qd3)/2"
+    assert e.C[0, 2].latex().startswith(r"-\frac{1}{2} m_3 a_3 \bigl(")
+
+
 def test_names_that_are_taken():
     e = two_link(where={"ax1": "c2", "ax2": "t1"})
     assert "c2_ = cos(q2)" in str(e.shared("M"))
@@ -324,6 +336,39 @@ def test_documents(name, short, tmp_path):
     assert str(e.M[0, 0]) in e.save(tmp_path / "eom.txt").read_text()
     with pytest.raises(da.Error, match=r"\.tex or \.md or \.txt"):
         e.save(tmp_path / "eom.pdf")
+
+
+@pytest.mark.parametrize("width", [30, 60, 90])
+def test_long_formulas_are_broken_outside_of_brackets(width):
+    for form in da.equations(spatial_3r()).tau:
+        latex = form.latex()
+        lines = re.split(r" \\\\\n&", broken(latex, width))
+        assert " ".join(re.sub(r"^\\q?quad ", "", line) for line in lines) == latex
+        inside = 0
+        for line in lines:
+            assert line.startswith(r"\qquad") == (inside > 0)
+            inside += line.count(r"\bigl") - line.count(r"\bigr")
+        for bracket in re.findall(r"\\bigl\([^()]*\\bigr\)", latex):  # the innermost ones
+            assert seen(bracket) > width / 2 or bracket in broken(latex, width)
+
+
+def test_documents_say_what_the_letters_are(tmp_path):
+    e = two_link(where={**RODS, "cx1": "-r", "cx2": "r2"})
+    for ending in ("tex", "md"):
+        text = e.save(tmp_path / f"eom.{ending}").read_text(encoding="utf-8")
+        assert "$m_1 = 1$: mass of link 1, kg" in text
+        assert "$l = 1$: length behind joint 1 along x, m; length behind joint 2 along x, m" in text
+        assert "$r = 0.5$: minus centre of mass of link 1 along x, m" in text
+        assert "$r_2 = -0.5$: centre of mass of link 2 along x, m" in text
+        assert r": $\frac{1}{12} m_1 l^2$" in text
+        assert "$(0, -g, 0)$" in text
+    text = e.save(tmp_path / "eom.txt").read_text(encoding="utf-8")
+    assert "\nr = 0.5  # minus centre of mass of link 1 along x, m\n" in text
+    assert "kg m²: m1*l**2/12\n" in text and "(0, -g, 0)" in text
+    assert "no gravity" in da.equations(da.robot("rp").with_gravity((0, 0, 0))).save(tmp_path / "rp.md").read_text("utf-8")
+    assert r"$C_{1} = \cos\theta_{1}$" in da.equations(da.robot("rp")).save(tmp_path / "rp.md").read_text("utf-8")
+    own = da.equations(da.robot("two_link"), where={"ax1": "2*k"}).save(tmp_path / "own.md").read_text("utf-8")
+    assert "- $k$\n" in own and "length behind joint 1 along x, m: $2 k$" in own
 
 
 def strange(robot):
@@ -480,6 +525,10 @@ def test_large_forms_are_refused():
     with pytest.raises(da.Error, match="shared"):
         _ = panda.M
     assert len(panda.shared("M")) > 100
+    with pytest.raises(da.Error, match="fewer symbols"):
+        _ = Symbols(("m",), "R", most=1)["m"] + 1
+    with pytest.raises(da.Error, match=r"shared subexpressions$"):  # there are no symbols to take away
+        _ = Symbols((), "R", most=1).angle(0).cos() + 1
 
 
 PAGE = Path(__file__).parent.parent / "docs/equations.md"

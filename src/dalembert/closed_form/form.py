@@ -401,7 +401,7 @@ def _reduced(
     if len(terms) > symbols.most:
         raise TooLongError(
             f"a closed form of {symbols.robot} has more than {symbols.most} terms; equations(robot).shared() writes it with "
-            "shared subexpressions, and fewer symbols make shorter forms"
+            f"shared subexpressions{', and fewer symbols make shorter forms' if symbols.parameters else ''}"
         )
     try:
         g = gcd(over, *terms.values())

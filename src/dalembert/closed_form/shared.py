@@ -47,7 +47,7 @@ class _Written(NamedTuple):
     def unsigned(self) -> tuple[str, str]:
         """The whole of it but for the sign."""
         inside = self if abs(self.size) == 1 else self.factor()
-        sides = (TextStyle(17), inside.text), (LatexStyle(NO_SYMBOLS), inside.latex)
+        sides = (TextStyle(None), inside.text), (LatexStyle(NO_SYMBOLS), inside.latex)
         text, latex = (style.product(abs(self.size), [x] if x else []) for style, x in sides)
         return text, latex
 

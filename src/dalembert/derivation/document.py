@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arguments import several, whole
 from dalembert.closed_form.form import TooLongError, numbers
 from dalembert.closed_form.names import latex_name
-from dalembert.closed_form.paper import HEAD, display, escaped, in_latex, in_markdown, save
+from dalembert.closed_form.paper import HEAD, display, escaped_text, in_latex, in_markdown, save
 from dalembert.closed_form.write import powered
 from dalembert.derivation.latex import equation, matrix, shown
 from dalembert.derivation.letters import Lettered, lettered
@@ -77,7 +77,7 @@ class Derivation:
     def latex(self) -> str:
         """The document as LaTeX, complete."""
         marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\[2pt]"}
-        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % _escaped(b.text)) for b in self._blocks()]
+        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % escaped_text(b.text)) for b in self._blocks()]
         return HEAD + _joined(parts) + "\n\\end{document}\n"
 
     def save(self, path: str | Path) -> Path:
@@ -218,8 +218,3 @@ def _joined(parts: list[tuple[str, str]]) -> str:
 def _plain(name: str) -> str:
     """A name that neither Markdown nor LaTeX takes for markup."""
     return re.sub(r"[^\w .-]", " ", name)
-
-
-def _escaped(text: str) -> str:
-    """Text for LaTeX; what stands between dollar signs stays as it is."""
-    return "$".join(piece if k % 2 else escaped(piece) for k, piece in enumerate(text.split("$")))
