@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arguments import by_name, several
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.links import Joint
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import program
 from dalembert.quantities.table import QUANTITIES, check_method, quantity_named
@@ -184,17 +185,22 @@ def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float
     raise Error(f"{quantity} of {robot.name} is not finite at any of {STATES} states: its mass matrix may be singular; see check()")
 
 
+def _joint(joint: Joint) -> str:
+    """A joint's name; one that slides has other units, which a reader must know."""
+    return f"{joint.name} (prismatic)" if joint.letter == "P" else joint.name
+
+
 def _head(robot: Model, language: str, name: str, file: str, functions: Sequence[Function]) -> list[str]:
     """What a reader must know, one line each."""
     from dalembert import __version__  # it imports this module
 
-    first = functions[0]
+    first, moving = functions[0], [link.joint for link in robot.links]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     lines = [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
         f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Needs nothing else.",
         "",
-        f"Joints, in the order of the arrays: {', '.join(robot.joint_names)}",
+        f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example) for line in _HOW[language]),
