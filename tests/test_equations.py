@@ -201,6 +201,33 @@ def test_small_numbers_of_other_units_stay():
     assert s["m"] * 0.1 * 3 - s["m"] * 0.3 == 0
 
 
+def test_small_links_of_large_arms_stay():
+    """An arm of tons with a finger of milligrams: M22 is 1e16 times smaller than M11, and no rounding."""
+
+    def rod(mass, length):
+        inertia = mass * length**2 / 12
+        return da.DHRow(a=length, inertia=da.Inertia.from_com(mass, (-length / 2, 0, 0), (0, inertia, inertia)))
+
+    robot = da.Robot.from_dh([rod(1e4, 10.0), rod(1e-6, 1e-2)], convention="standard").with_gravity((0.1, -9.81, 0))
+    q, qd, qdd = [0.3, 0.4], [0.5, -0.7], [1.0, 2.0]
+    for symbols in ((), "gravity", PARTS):
+        found = da.equations(robot, symbols).evaluate(q, qd, qdd)
+        assert pytest.approx(robot.mass_matrix(q), rel=1e-12, abs=0) == found.M
+        assert found.g == pytest.approx(robot.gravity_force(q), rel=1e-12, abs=0)
+        assert found.tau == pytest.approx(robot.inverse_dynamics(q, qd, qdd), rel=1e-11, abs=0)
+
+
+def test_what_rounding_left_of_zeros_goes():
+    """Centres of mass on the axis of a wrist with odd angles: no force of the masses about it."""
+    rows = [da.DHRow(alpha=alpha, a=a, inertia=da.Inertia.from_com(1.0, com, (0.02, 0.03, 0.04)))
+            for alpha, a, com in ((0.7, 0.3, (-0.1, 0.02, 0)), (-0.4, 0.0, (0, 0, 0.1)), (0.0, 0.0, (0, 0, 0.2)))]  # fmt: skip
+    robot = da.Robot.from_dh(rows, convention="standard")
+    e = da.equations(robot, "mass")
+    assert str(e.M[2, 2]) == "1/25"
+    assert e.g[2] == 0 and da.equations(robot, ()).g[2] == 0
+    assert not re.search(r"e-1\d", str(e.M))
+
+
 def test_numbers_that_were_meant():
     assert [exact(x) for x in (0.0, -1.0, 1 / 12, 9.8062, 0.020000000000000004)] == [
         0,
