@@ -307,6 +307,15 @@ def test_numbers_of_shared_subexpressions_are_short():
     assert "0.4318*" in text and "0.43180" not in text  # the length of a link, as it was given
 
 
+def test_squares_and_twice_the_same():
+    """l*l is written as a square, and x + x as 2*x."""
+    shared = da.equations(da.robot("puma560")).shared("M")
+    assert "c5*c5" not in str(shared) and "s5**2" in str(shared) and "S_5^2" in shared.latex()
+    assert not re.search(r"\b(\w+) \+ \1\b(?!\*)", str(shared))
+    taken = two_link(where={"ax1": "c2", "ax2": "t1"}).shared("M", "C").latex()
+    assert "'^2" not in taken  # which pdflatex refuses
+
+
 def test_numbers_stand_in_front_or_last():
     """Never in the middle of a product: (a + b)/2*(c + d) reads like a fraction with both brackets below."""
     e = da.equations(da.robot("planar_3r"), where="book")

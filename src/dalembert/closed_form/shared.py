@@ -188,6 +188,9 @@ class _Writer:
 def _times(a: _Written, b: _Written) -> _Written:
     if not a.text or not b.text:
         return (a if a.text else b)._replace(size=a.size * b.size)
+    if a.text == b.text and a.text.isidentifier():
+        latex = f"{{{a.latex}}}" if "'" in a.latex else a.latex  # a prime is an exponent already
+        return _Written(a.size * b.size, f"{a.text}**2", f"{latex}^2")
     size, a, b = a.size * b.size, a.factor(), b.factor()
     text = f"{a.text}*({b.text})" if "/" in b.text and b.text[0] != "(" else f"{a.text}*{b.text}"  # a*b/c would be (a*b)/c
     return _Written(size, text, f"{a.latex} {b.latex}")
@@ -200,6 +203,8 @@ def _over(a: _Written, b: _Written) -> _Written:
 
 
 def _plus(a: _Written, b: _Written, sign: int = 1) -> _Written:
+    if a.text and a.text == b.text and a.size == b.size * sign:
+        return a._replace(size=2 * a.size)
     negative = b.size * sign < 0
     left, right = a.whole(), (b.factor() if negative else b).unsigned()
     text, latex = (f"{x} {'-' if negative else '+'} {y}" for x, y in zip(left, right, strict=True))
