@@ -312,6 +312,11 @@ def test_squares_and_twice_the_same():
     shared = da.equations(da.robot("puma560")).shared("M")
     assert "c5*c5" not in str(shared) and "s5**2" in str(shared) and "S_5^2" in shared.latex()
     assert not re.search(r"\b(\w+) \+ \1\b(?!\*)", str(shared))
+    assert two_link().shared("M", "C").assignments[-1][:2] == ("C22", "0")  # t - t has cancelled
+    names = [a.name for a in shared.assignments]
+    for k, a in enumerate(shared.assignments):
+        assert a.name[0] == "M" or any(a.name in re.findall(r"\w+", b.text) for b in shared.assignments[k + 1 :])
+        assert a.text not in names or a.name[0] == "M"
     taken = two_link(where={"ax1": "c2", "ax2": "t1"}).shared("M", "C").latex()
     assert "'^2" not in taken  # which pdflatex refuses
 
