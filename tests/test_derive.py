@@ -191,6 +191,15 @@ def test_the_document_reads_like_the_book(tmp_path):
         d.save(tmp_path / "nowhere" / "two.md")
 
 
+def test_branches_are_said(tmp_path):
+    """The formulas are those of a chain: a reader must know what their indices mean on a tree."""
+    tree = da.random_robot(3, "RPR", (-1, 0, 0))
+    d = da.derive(tree, "newton_euler", symbols=())
+    assert "the links are carried by 0, 1, 1)" in d.markdown() and "branches" in d.save(tmp_path / "tree.tex").read_text("utf-8")
+    assert d.check.difference < 1e-12
+    assert "branches" not in derived("newton_euler").markdown()
+
+
 def test_rotors_and_friction_are_left_out():
     robot = da.robot("two_link").with_armature(0.1).with_friction(damping=0.2)
     d = da.derive(robot)

@@ -23,6 +23,11 @@ from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.symbolic import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
+BRANCHES = (
+    "The robot branches, and the books' formulas are those of a chain: link $i - 1$ in them stands for the link that carries "
+    "link $i$ (in order, the links are carried by {}), link $i + 1$ for all links that link $i$ carries, whose forces and moments "
+    "are added, and sums run over the links that all joints named in them move."
+)
 
 
 class Check(NamedTuple):
@@ -187,6 +192,9 @@ def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     blocks += [_Block("item", f"{words}: ${shown(x)}$") for words, x in letters.written]
     field = f"${matrix(gravity)}$" if any(x != 0 for x in gravity) else "none"
     blocks.append(_Block("text", f"Gravity in the base frame: {field}. The links have the frames of the robot's model."))
+    parents = letters.tree.parents
+    if parents != tuple(range(-1, len(parents) - 1)):
+        blocks.append(_Block("text", BRANCHES.format(", ".join(str(parent + 1) for parent in parents))))
     if friction:
         blocks.append(_Block("text", "Friction and the inertia of the rotors are left out."))
     return blocks
