@@ -53,6 +53,13 @@ _CONVENTIONS = (
 )
 
 
+_OUTSIDE = {
+    "wrenches": "wrenches act on the links, in the order of the joints, each in its link's axes at its origin",
+    "base_twist": "base_twist is in the axes of the base, at its origin",
+    "base_acceleration": "base_acceleration has the rates of the components of base_twist, without gravity",
+}
+
+
 class Code(str):
     """The text of a generated file, with the name that it should have."""
 
@@ -157,6 +164,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     about = [f"{quantity} by {method}{with_options}: {operation_count(made)}"]
     about += [meaning] if meaning else []
     about += [f"{label} {', '.join(map(_shaped, side))}" for label, side in (("takes", made.inputs), ("gives", made.outputs))]
+    about += [_OUTSIDE[variable.name] for variable in made.inputs if variable.name in _OUTSIDE]
     return Function(quantity, made, about, *_sample(robot, quantity, made))
 
 
