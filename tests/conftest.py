@@ -15,8 +15,9 @@ import pytest
 import dalembert as da
 from dalembert.formulations import formulation
 
-os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")  # tests leave the user's cache alone
-atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
+if "PYTEST_XDIST_WORKER" not in os.environ:  # tests leave the user's cache alone; parallel workers inherit one of their own
+    os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")
+    atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 

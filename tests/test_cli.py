@@ -331,7 +331,8 @@ def test_states_come_through_a_pipe_at_once():
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupt_says_nothing():
-    with process("inverse", "two_link", stdin=subprocess.PIPE) as running:
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # what runs in the background may ignore it
+    with process("inverse", "two_link", stdin=subprocess.PIPE, **heard) as running:
         running.stdin.write(STATES)
         running.stdin.flush()
         running.stdout.readline()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.study import compare
 from dalembert.study.bench import BENCHED, bench
 from dalembert.study.compare import COMPARED, ORDERS
 from dalembert.study.timing import seconds
@@ -94,10 +95,11 @@ def test_a_robot_without_joints():
     assert "no moving joints" in str(found)
 
 
-@pytest.mark.slow
-def test_large_robots_leave_out_what_takes_minutes():
-    many = da.random_robot(0, "R" * 13)
-    found = da.compare(many, "inverse_dynamics", states=10)
+def test_large_robots_leave_out_what_takes_minutes(monkeypatch):
+    """The rule at a size that takes no minutes: with its limit, the methods that grow with n^4 end at 11 joints."""
+    assert 11**4 <= compare.LARGEST < 12**4
+    monkeypatch.setattr(compare, "LARGEST", 100)
+    found = da.compare(da.random_robot(0, "RRRR"), "inverse_dynamics", states=10)
     left = {note.split()[2] for note in found.notes}
     assert left == {"lagrange_euler", "uicker_kahn", "lie_closed_form"}
     assert {row.method for row in found.rows} == set(da.methods("inverse_dynamics")) - left

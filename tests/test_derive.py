@@ -191,6 +191,15 @@ def test_the_document_reads_like_the_book(tmp_path):
         d.save(tmp_path / "nowhere" / "two.md")
 
 
+def test_branches_are_said(tmp_path):
+    """The formulas are those of a chain: a reader must know what their indices mean on a tree."""
+    tree = da.random_robot(3, "RPR", (-1, 0, 0))
+    d = da.derive(tree, "newton_euler", symbols=())
+    assert "the links are carried by 0, 1, 1)" in d.markdown() and "branches" in d.save(tmp_path / "tree.tex").read_text("utf-8")
+    assert d.check.difference < 1e-12
+    assert "branches" not in derived("newton_euler").markdown()
+
+
 def test_rotors_and_friction_are_left_out():
     robot = da.robot("two_link").with_armature(0.1).with_friction(damping=0.2)
     d = da.derive(robot)
@@ -218,7 +227,9 @@ def test_names():
         da.derive(arm, where={"cx1": "-l/3"})
     with pytest.raises(da.Error, match="value of r is not known"):
         da.derive(arm, where={"cx1": "-2*r"})
-    assert str(da.derive(arm, where={"cx1": "-r", "cx2": "-r"})["c"][1]) == "m2*g*(-r + l)*cos(q1 + q2)"
+    minus = da.derive(arm, where={"cx1": "-r", "cx2": "-r"})
+    assert "$r = 0.5$: minus centre of mass of link 1 along x, m (cx1, cx2)" in minus.markdown()
+    assert str(minus["c"][1]) == "m2*g*(-r + l)*cos(q1 + q2)"
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")

@@ -15,7 +15,7 @@ from papers import compiled
 
 import dalembert as da
 from dalembert.closed_form.form import Symbols
-from dalembert.closed_form.paper import escaped
+from dalembert.closed_form.paper import broken, escaped, seen
 from dalembert.closed_form.rational import exact
 
 PARTS = ("mass", "com", "inertia", "length", "gravity")
@@ -201,6 +201,33 @@ def test_small_numbers_of_other_units_stay():
     assert s["m"] * 0.1 * 3 - s["m"] * 0.3 == 0
 
 
+def test_small_links_of_large_arms_stay():
+    """An arm of tons with a finger of milligrams: M22 is 1e16 times smaller than M11, and no rounding."""
+
+    def rod(mass, length):
+        inertia = mass * length**2 / 12
+        return da.DHRow(a=length, inertia=da.Inertia.from_com(mass, (-length / 2, 0, 0), (0, inertia, inertia)))
+
+    robot = da.Robot.from_dh([rod(1e4, 10.0), rod(1e-6, 1e-2)], convention="standard").with_gravity((0.1, -9.81, 0))
+    q, qd, qdd = [0.3, 0.4], [0.5, -0.7], [1.0, 2.0]
+    for symbols in ((), "gravity", PARTS):
+        found = da.equations(robot, symbols).evaluate(q, qd, qdd)
+        assert pytest.approx(robot.mass_matrix(q), rel=1e-12, abs=0) == found.M
+        assert found.g == pytest.approx(robot.gravity_force(q), rel=1e-12, abs=0)
+        assert found.tau == pytest.approx(robot.inverse_dynamics(q, qd, qdd), rel=1e-11, abs=0)
+
+
+def test_what_rounding_left_of_zeros_goes():
+    """Centres of mass on the axis of a wrist with odd angles: no force of the masses about it."""
+    rows = [da.DHRow(alpha=alpha, a=a, inertia=da.Inertia.from_com(1.0, com, (0.02, 0.03, 0.04)))
+            for alpha, a, com in ((0.7, 0.3, (-0.1, 0.02, 0)), (-0.4, 0.0, (0, 0, 0.1)), (0.0, 0.0, (0, 0, 0.2)))]  # fmt: skip
+    robot = da.Robot.from_dh(rows, convention="standard")
+    e = da.equations(robot, "mass")
+    assert str(e.M[2, 2]) == "1/25"
+    assert e.g[2] == 0 and da.equations(robot, ()).g[2] == 0
+    assert not re.search(r"e-1\d", str(e.M))
+
+
 def test_numbers_that_were_meant():
     assert [exact(x) for x in (0.0, -1.0, 1 / 12, 9.8062, 0.020000000000000004)] == [
         0,
@@ -275,6 +302,32 @@ def test_shared_subexpressions(name):
     assert len(set(names)) == len(names)
 
 
+def test_numbers_of_shared_subexpressions_are_short():
+    text = str(da.equations(da.robot("puma560"), ()).shared("M"))
+    assert "0.4318*" in text and "0.43180" not in text  # the length of a link, as it was given
+
+
+def test_squares_and_twice_the_same():
+    """l*l is written as a square, and x + x as 2*x."""
+    shared = da.equations(da.robot("puma560")).shared("M")
+    assert "c5*c5" not in str(shared) and "s5**2" in str(shared) and "S_5^2" in shared.latex()
+    assert not re.search(r"\b(\w+) \+ \1\b(?!\*)", str(shared))
+    assert two_link().shared("M", "C").assignments[-1][:2] == ("C22", "0")  # t - t has cancelled
+    names = [a.name for a in shared.assignments]
+    for k, a in enumerate(shared.assignments):
+        assert a.name[0] == "M" or any(a.name in re.findall(r"\w+", b.text) for b in shared.assignments[k + 1 :])
+        assert a.text not in names or a.name[0] == "M"
+    taken = two_link(where={"ax1": "c2", "ax2": "t1"}).shared("M", "C").latex()
+    assert "'^2" not in taken  # which pdflatex refuses
+
+
+def test_numbers_stand_in_front_or_last():
+    """Never in the middle of a product: (a + b)/2*(c + d) reads like a fraction with both brackets below."""
+    e = da.equations(da.robot("planar_3r"), where="book")
+    assert str(e.C[0, 2]) == "-m3*a3*(a2*sin(q3) + a1*sin(q2 + q3))*(qd1 + qd2 + qd3)/2"
+    assert e.C[0, 2].latex().startswith(r"-\frac{1}{2} m_3 a_3 \bigl(")
+
+
 def test_names_that_are_taken():
     e = two_link(where={"ax1": "c2", "ax2": "t1"})
     assert "c2_ = cos(q2)" in str(e.shared("M"))
@@ -324,6 +377,39 @@ def test_documents(name, short, tmp_path):
     assert str(e.M[0, 0]) in e.save(tmp_path / "eom.txt").read_text()
     with pytest.raises(da.Error, match=r"\.tex or \.md or \.txt"):
         e.save(tmp_path / "eom.pdf")
+
+
+@pytest.mark.parametrize("width", [30, 60, 90])
+def test_long_formulas_are_broken_outside_of_brackets(width):
+    for form in da.equations(spatial_3r()).tau:
+        latex = form.latex()
+        lines = re.split(r" \\\\\n&", broken(latex, width))
+        assert " ".join(re.sub(r"^\\q?quad ", "", line) for line in lines) == latex
+        inside = 0
+        for line in lines:
+            assert line.startswith(r"\qquad") == (inside > 0)
+            inside += line.count(r"\bigl") - line.count(r"\bigr")
+        for bracket in re.findall(r"\\bigl\([^()]*\\bigr\)", latex):  # the innermost ones
+            assert seen(bracket) > width / 2 or bracket in broken(latex, width)
+
+
+def test_documents_say_what_the_letters_are(tmp_path):
+    e = two_link(where={**RODS, "cx1": "-r", "cx2": "r2"})
+    for ending in ("tex", "md"):
+        text = e.save(tmp_path / f"eom.{ending}").read_text(encoding="utf-8")
+        assert "$m_1 = 1$: mass of link 1, kg" in text
+        assert "$l = 1$: length behind joint 1 along x, m; length behind joint 2 along x, m" in text
+        assert "$r = 0.5$: minus centre of mass of link 1 along x, m" in text
+        assert "$r_2 = -0.5$: centre of mass of link 2 along x, m" in text
+        assert r": $\frac{1}{12} m_1 l^2$" in text
+        assert "$(0, -g, 0)$" in text
+    text = e.save(tmp_path / "eom.txt").read_text(encoding="utf-8")
+    assert "\nr = 0.5  # minus centre of mass of link 1 along x, m\n" in text
+    assert "kg m²: m1*l**2/12\n" in text and "(0, -g, 0)" in text
+    assert "no gravity" in da.equations(da.robot("rp").with_gravity((0, 0, 0))).save(tmp_path / "rp.md").read_text("utf-8")
+    assert r"$C_{1} = \cos\theta_{1}$" in da.equations(da.robot("rp")).save(tmp_path / "rp.md").read_text("utf-8")
+    own = da.equations(da.robot("two_link"), where={"ax1": "2*k"}).save(tmp_path / "own.md").read_text("utf-8")
+    assert "- $k$\n" in own and "length behind joint 1 along x, m: $2 k$" in own
 
 
 def strange(robot):
@@ -480,6 +566,10 @@ def test_large_forms_are_refused():
     with pytest.raises(da.Error, match="shared"):
         _ = panda.M
     assert len(panda.shared("M")) > 100
+    with pytest.raises(da.Error, match="fewer symbols"):
+        _ = Symbols(("m",), "R", most=1)["m"] + 1
+    with pytest.raises(da.Error, match=r"shared subexpressions$"):  # there are no symbols to take away
+        _ = Symbols((), "R", most=1).angle(0).cos() + 1
 
 
 PAGE = Path(__file__).parent.parent / "docs/equations.md"

@@ -300,6 +300,11 @@ def test_head():
         "jacobian by recursive with link='panda_hand', frame='world'", "gives jacobian (6 x 7)", "-DDALEMBERT_SELF_TEST panda.c",
     ):  # fmt: skip
         assert said in head
+    outside = {"inverse_dynamics": {"optional": ("wrenches", "base_twist", "base_acceleration")}}
+    text = str(arm.generate("python", options=outside))
+    for said in ("in its link's axes at its origin", "in the axes of the base", "without gravity"):
+        assert said in text and said not in head
+    assert "joint1, joint2 (prismatic)\n" in da.robot("rp").generate("c")  # whose position is in metres
     scope = {}
     exec(arm.generate("python", "jacobian", options=options), scope)
     q = np.linspace(-1, 1, 7)

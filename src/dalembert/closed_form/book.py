@@ -65,7 +65,8 @@ def letters(made: Symbolic, where: Mapping[str, ast.expr]) -> dict[str, list[Let
     for name, value in values.items():
         if (named := lone_name(where[name]) if name in where else (name, 1)) is not None:
             short, sign = named
-            found.setdefault(short, []).append(Letter(name, sign * value, described(name, values)))
+            minus = "minus " if sign < 0 and name[0] != "g" else ""  # g is the size of gravity
+            found.setdefault(short, []).append(Letter(name, sign * value, minus + described(name, values)))
     return found
 
 

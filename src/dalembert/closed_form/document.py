@@ -1,10 +1,12 @@
 """Equations as files: a complete LaTeX document, Markdown with mathematics, or text."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from dalembert.closed_form.paper import document, in_latex, in_markdown, plain, save
+from dalembert.closed_form.book import described, letters
+from dalembert.closed_form.form import Form
+from dalembert.closed_form.meaning import lone_name
+from dalembert.closed_form.paper import document, escaped_text, in_latex, in_markdown, plain, save
 from dalembert.closed_form.write import LatexStyle, powered
 
 if TYPE_CHECKING:
@@ -25,28 +27,49 @@ def save_equations(equations: "Equations", path: str | Path, short: bool) -> Pat
     return save(path, writers, "equations")
 
 
-def _values(equations: "Equations") -> Sequence[tuple[str, float | None]]:
-    """The parameters that occur, and the robot's values of its own ones."""
-    own = equations.values
+class _Parameter(NamedTuple):
+    """A symbol that occurs, what it is, and its value; a symbol of the user's own may have none."""
+
+    name: str
+    words: str
+    value: float | None
+
+
+def _parameters(equations: "Equations") -> list[_Parameter]:
+    own, known = equations.values, letters(equations.robot, equations.where)
     powers = [term.powers for form in equations.tau for term in form.decoded()]
     there = [any(p[i] for p in powers) for i in range(len(equations.names))]
     names = [name for name, used in zip(equations.names, there, strict=True) if used]
-    return [(name, own.get(name)) for name in names]
+    return [_Parameter(name, "; ".join(dict.fromkeys(x.words for x in known.get(name, ()))), own.get(name)) for name in names]
 
 
-def _parameters(equations: "Equations", short: bool) -> str:
+def rewritten(equations: "Equations") -> list[tuple[str, Form]]:
+    """What is written with other letters, in words, and how: the centre of mass of link 1, -l/2."""
+    made, where = equations.robot, equations.where
+    own, scalars = dict(zip(made.names, map(float, made.values), strict=True)), equations.parameters()
+    return [(described(name, own), scalars[name]) for name in made.names if name in where and lone_name(where[name]) is None]
+
+
+def _listed(equations: "Equations", short: bool) -> list[str]:
+    """The parameters, one line each, in words and mathematics."""
     style = LatexStyle(equations.symbols, short)
-    entries: list[str] = []
-    for symbol, value in _values(equations):
-        name = style.names[symbol]
-        entries.append(f"${name}$" if value is None else f"${name} = {powered(f'{value:.12g}')}$")
-    return ", ".join(entries) or "none"
+    lines: list[str] = []
+    for name, words, value in _parameters(equations):
+        shown = style.names[name] + ("" if value is None else f" = {powered(f'{value:.12g}')}")
+        lines.append(f"${shown}$" + (f": {words}" if words else ""))
+    lines += [f"{words}: ${form.latex(short)}$" for words, form in rewritten(equations)]
+    field = equations.symbols.forms(equations.tree.gravity)
+    down = ", ".join(x.latex(short) for x in field)
+    return [*lines, f"gravity in the base frame, m/s²: $({down})$" if any(field) else "no gravity"]
 
 
 def _notes(equations: "Equations", short: bool) -> list[str]:
     """What a reader must know before the formulas."""
     angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
     notes: list[str] = []
+    if short and len(angles) == 1:
+        inside = rf"\theta_{{{angles[0]}}}"
+        notes.append(rf"Here $C_{{{angles[0]}}} = \cos{inside}$ and $S_{{{angles[0]}}} = \sin{inside}$.")
     if short and len(angles) > 1:
         i, j = angles[:2]
         pair = f"{i},{j}" if len(equations.symbols.joints) > 9 else f"{i}{j}"
@@ -59,7 +82,8 @@ def _tex(equations: "Equations", short: bool) -> str:
     parts = [f"\\[ {_BALANCE} \\]", *_notes(equations, short)]
     if equations.symbols.joints:
         parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in _TITLES]
-        parts += [f"\\section*{{Parameters}}\n{_parameters(equations, short)}"]
+        listed = (escaped_text(line) for line in _listed(equations, short))
+        parts += ["\\section*{Parameters}\n" + " \\\\[2pt]\n".join(listed)]
     return document(f"Equations of motion of {equations.robot.model.name}", parts)
 
 
@@ -68,10 +92,13 @@ def _markdown(equations: "Equations", short: bool) -> str:
     if equations.symbols.joints:
         for part, title in _TITLES.items():
             lines += [f"## {title}", in_markdown(equations.latex(short, part))]
-        lines += ["## Parameters", _parameters(equations, short)]
+        lines += ["## Parameters", "\n".join(f"- {line}" for line in _listed(equations, short))]
     return "\n\n".join(lines) + "\n"
 
 
 def _text(equations: "Equations") -> str:
-    values = "\n".join(f"{symbol} = {value:.12g}" for symbol, value in _values(equations) if value is not None)
-    return f"# {equations.robot.model.name}: M qdd + C qd + g = tau\n{equations}\n\n# parameters\n{values}\n"
+    values = [f"{name} = {value:.12g}  # {words}" for name, words, value in _parameters(equations) if value is not None]
+    values += [f"# {words}: {form}" for words, form in rewritten(equations)]
+    values.append(f"# gravity in the base frame, m/s²: ({', '.join(map(str, equations.symbols.forms(equations.tree.gravity)))})")
+    head = f"# {equations.robot.model.name}: M qdd + C qd + g = tau"
+    return "\n".join([head, str(equations), "", "# parameters", *values]) + "\n"

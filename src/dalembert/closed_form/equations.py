@@ -14,11 +14,12 @@ import numpy as np
 from dalembert.arguments import by_name, several
 from dalembert.closed_form.book import known_values, letters, meanings
 from dalembert.closed_form.document import save_equations
-from dalembert.closed_form.form import Form, Symbols, numbers, settled
+from dalembert.closed_form.form import Form, Symbols, numbers
 from dalembert.closed_form.meaning import names_in, parsed, valued
 from dalembert.closed_form.names import check_names, entry_name, label
 from dalembert.closed_form.paper import display, in_markdown
 from dalembert.closed_form.rational import exact, exactly
+from dalembert.closed_form.settle import settled, settled_mass_matrix
 from dalembert.closed_form.shared import Shared
 from dalembert.errors import Error, brief, optional, unknown
 from dalembert.formulations import formulation
@@ -88,7 +89,7 @@ class Equations:
         n = len(self.symbols.joints)
         rotors = exactly(np.diag(joint_parameters(self.robot.model)[0]))
         found = formulation("mass_matrix", self.method)(self.tree, self.symbols.positions()) if n else zeros((0, 0))
-        return settled(self.symbols.forms(found + rotors))
+        return settled_mass_matrix(self.symbols.forms(found + rotors))
 
     @cached_property
     def christoffel(self) -> Array:
@@ -109,8 +110,8 @@ class Equations:
         """-sum m gravity . r, zero when all centres of mass are at the base's origin."""
         t = self.tree
         points = (rotate(T.rotation, c) + T.translation for T, c in zip(t.poses(self.symbols.positions()), t.com, strict=True))
-        energy = -sum((m * dot(t.gravity, r) for m, r in zip(t.mass, points, strict=True)), self.symbols.number(0))
-        return settled(self.symbols.forms(np.array(energy, dtype=object)))[()]
+        energies = self.symbols.forms([-m * dot(t.gravity, r) for m, r in zip(t.mass, points, strict=True)])
+        return sum((settled(energies[i : i + 1])[0] for i in range(len(energies))), self.symbols.number(0))  # links of any size
 
     @cached_property
     def g(self) -> Array:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import by_name
-from dalembert.closed_form.rational import meant, ratio
+from dalembert.closed_form.rational import ratio
 from dalembert.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
 from dalembert.errors import Error, brief, unknown
 from dalembert.trace.exact import Angle
@@ -141,7 +141,7 @@ class Form:
         _check(self, other)
         a, b = (self, other) if len(self.terms) < len(other.terms) else (other, self)
         degree = _together(a, b)
-        return _reduced(self.symbols, product(a.terms, b.terms), 2 * a.over * b.over, degree, lambda: _sizes_of_product(a, b))
+        return reduced(self.symbols, product(a.terms, b.terms), 2 * a.over * b.over, degree, lambda: _sizes_of_product(a, b))
 
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, Form):
@@ -177,7 +177,7 @@ class Form:
             return Form(self.symbols, {}, 1, 0)
         if isinstance(n, float) or isinstance(d, float):
             n, d = n / d, 1
-        return _reduced(self.symbols, {k: n * x for k, x in self.terms.items()}, self.over * d, self.degree)
+        return reduced(self.symbols, {k: n * x for k, x in self.terms.items()}, self.over * d, self.degree)
 
     def cos(self) -> "Form":
         """Only of 0: angles are given as `Symbols.angle`."""
@@ -210,7 +210,7 @@ class Form:
             if turn and (k := digit(t >> 1, turn, TRIG)):
                 key = t ^ 1, m  # cos -> -sin, sin -> cos
                 found[key] = found.get(key, 0) + (k * x if t & 1 else -k * x)
-        return _reduced(self.symbols, found, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
+        return reduced(self.symbols, found, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
 
     def decoded(self) -> list[Term]:
         """The terms as they are kept inside, with exponents and harmonics spelled out."""
@@ -297,27 +297,7 @@ class Form:
     _sympy_ = sympy  # what SymPy's own functions and matrices look for
 
 
-def settled(forms: Any) -> Any:
-    """Forms with rational coefficients: what is left of rounding goes, and other floats become the fractions they are.
-
-    Numbers are compared with those before the same powers of symbols only: others have other units.
-    """
-    flat = list(forms.flat)
-    sizes = _largest(*(_sizes(f) for f in flat))
-    found = np.empty(len(flat), dtype=object)
-    found[:] = [_settled(f, sizes) for f in flat]
-    return found.reshape(forms.shape)
-
-
-def _settled(form: Form, sizes: Mapping[int, float]) -> Form:
-    if all(isinstance(x, int) for x in form.terms.values()):
-        return form
-    kept = {k: meant(x / form.over) for k, x in form.terms.items() if abs(x) > 1e-14 * sizes[k[1]] * form.over}
-    over = lcm(*(x.denominator for x in kept.values()))
-    return _reduced(form.symbols, {k: int(x * over) for k, x in kept.items()}, over, form.degree)
-
-
-def _sizes(form: Form) -> dict[int, float]:
+def sizes_of(form: Form) -> dict[int, float]:
     """The largest coefficient before each product of symbols."""
     found: dict[int, float] = {}
     over = form.over
@@ -328,7 +308,8 @@ def _sizes(form: Form) -> dict[int, float]:
     return found
 
 
-def _largest(*sizes: Mapping[int, float]) -> dict[int, float]:
+def largest_of(*sizes: Mapping[int, float]) -> dict[int, float]:
+    """The largest of several, for each product of symbols."""
     found: dict[int, float] = {}
     for some in sizes:
         for m, x in some.items():
@@ -340,8 +321,8 @@ def _largest(*sizes: Mapping[int, float]) -> dict[int, float]:
 def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
     """Of what was added up in a product: what is far below it has cancelled but for rounding."""
     found: dict[int, float] = {}
-    right = _sizes(b)
-    for m, x in _sizes(a).items():
+    right = sizes_of(b)
+    for m, x in sizes_of(a).items():
         for n, y in right.items():
             if x * y > found.get(m + n, 0.0):
                 found[m + n] = x * y
@@ -392,7 +373,7 @@ def _degree(form: Form) -> int:
     return max((abs(e) for t in form.decoded() for e in (*t.powers, *t.harmonic)), default=0)
 
 
-def _reduced(
+def reduced(
     symbols: Symbols, terms: dict[Key, Any], over: int, degree: int, sizes: Callable[[], Mapping[int, float]] = dict
 ) -> Form:
     """In lowest terms, zeros removed; `sizes` are those of the numbers that were added up, by powers of symbols."""
@@ -401,7 +382,7 @@ def _reduced(
     if len(terms) > symbols.most:
         raise TooLongError(
             f"a closed form of {symbols.robot} has more than {symbols.most} terms; equations(robot).shared() writes it with "
-            "shared subexpressions, and fewer symbols make shorter forms"
+            f"shared subexpressions{', and fewer symbols make shorter forms' if symbols.parameters else ''}"
         )
     try:
         g = gcd(over, *terms.values())
@@ -420,4 +401,4 @@ def _sum(a: Form, b: Form, sign: int) -> Form:
     total = {k: p * x for k, x in a.terms.items()} if p != 1 else dict(a.terms)
     for k, x in b.terms.items():
         total[k] = total.get(k, 0) + q * x
-    return _reduced(a.symbols, total, over, max(a.degree, b.degree), lambda: _largest(_sizes(a), _sizes(b)))
+    return reduced(a.symbols, total, over, max(a.degree, b.degree), lambda: largest_of(sizes_of(a), sizes_of(b)))

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_form.equations import equations
-from dalembert.closed_form.form import Form, settled
+from dalembert.closed_form.form import Form
 from dalembert.closed_form.paper import broken, document, in_markdown, plain, save
+from dalembert.closed_form.settle import settled
 from dalembert.errors import Error
 from dalembert.formulations.lie_closed_form import screws
 from dalembert.model.model import Model

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,11 @@ def _letter(ch: str) -> str:
     return " " if ch.isspace() else f"[U+{ord(ch):04X}]"
 
 
+def escaped_text(text: str) -> str:
+    """Text for pdflatex; what stands between dollar signs stays as it is."""
+    return "$".join(piece if k % 2 else escaped(piece) for k, piece in enumerate(text.split("$")))
+
+
 def plain(name: str) -> str:
     """A name on one line that Markdown does not take for markup."""
     return re.sub(r"([\\`*_{}\[\]<>#|$])", r"\\\1", " ".join(name.split()))
@@ -82,26 +88,46 @@ def in_latex(latex: str) -> str:
 
 
 def broken(latex: str, width: int = WIDTH) -> str:
-    r"""The same on several lines of an alignment, broken before a + or - that stands in no braces, nor in a \cos(...).
+    r"""The same on several lines of an alignment, broken before a + or -.
 
-    >>> print(broken("a + b - c", width=5))
+    A summand is broken in its brackets only if it is too long for a line, and then it begins one.
+
+    >>> print(broken(r"a + b - c \bigl(d + e\bigr)", width=12))
     a + b \\
-    &\quad - c
+    &\quad - c \bigl(d + e\bigr)
     """
-    pieces, depth, start = [], 0, 0
-    for found in re.finditer(r"\\(?:cos|sin)\([^)]*\)|[{}]| (?=[+-] )", latex):
-        sign = found.group()
-        depth += (sign == "{") - (sign == "}")
-        if sign == " " and depth == 0:
-            pieces.append(latex[start : found.start()])
-            start = found.start()
-    pieces.append(latex[start:])
+    pieces = _pieces(latex, width)
     lines = [""]
-    for piece in pieces:
-        if lines[-1] and seen(lines[-1]) + seen(piece) > width:
+    for k, (text, inside) in enumerate(pieces):
+        long = inside == 0 and any(deeper for _, deeper in pieces[k + 1 : k + 2])
+        if lines[-1] and (long or seen(lines[-1]) + seen(text) > width):
+            lines[-1] += f" \\\\\n&\\{'qquad' if inside else 'quad'}"
             lines.append("")
-        lines[-1] += piece
-    return " \\\\\n&\\quad ".join(line.strip() for line in lines)
+        lines[-1] += text if lines[-1] or len(lines) == 1 else text.strip()
+    return " ".join(lines)
+
+
+def _pieces(latex: str, width: int) -> list[tuple[str, int]]:
+    r"""What stays on one line: summands, of long ones those in their brackets; each with the number of brackets it begins in."""
+    signs = {0: 0}  # place: brackets around it; of signs that stand in no braces, nor in a \cos(...)
+    braces = brackets = 0
+    for found in re.finditer(r"\\(?:cos|sin)\([^)]*\)|\\big[lr]|[{}]| (?=[+-] )", latex):
+        sign = found.group()
+        braces += (sign == "{") - (sign == "}")
+        brackets += (sign == "\\bigl") - (sign == "\\bigr")
+        if sign == " " and braces == 0:
+            signs[found.start()] = brackets
+
+    def split(start: int, end: int, inside: int, within: list[int]) -> list[int]:
+        cuts = [start, *(k for k in within if signs[k] == inside), end]
+        places: list[int] = []
+        for a, b in pairwise(cuts):
+            deeper = [k for k in within if a < k < b]
+            places += split(a, b, inside + 1, deeper) if deeper and seen(latex[a:b]) > width else [a]
+        return places
+
+    cuts = split(0, len(latex), 0, list(signs)[1:])
+    return [(latex[a:b], signs[a]) for a, b in pairwise([*cuts, len(latex)])]
 
 
 def seen(latex: str) -> int:

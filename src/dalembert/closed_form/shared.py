@@ -1,5 +1,6 @@
 """Equations as a list of assignments with readable names and shared subexpressions: a traced program on paper."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dalembert.trace.program import Program, operands
 
 NO_SYMBOLS = Symbols((), "")
 _LONGEST = 12  # operations on a line
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Assignment(NamedTuple):
@@ -47,7 +49,7 @@ class _Written(NamedTuple):
     def unsigned(self) -> tuple[str, str]:
         """The whole of it but for the sign."""
         inside = self if abs(self.size) == 1 else self.factor()
-        sides = (TextStyle(17), inside.text), (LatexStyle(NO_SYMBOLS), inside.latex)
+        sides = (TextStyle(None), inside.text), (LatexStyle(NO_SYMBOLS), inside.latex)
         text, latex = (style.product(abs(self.size), [x] if x else []) for style, x in sides)
         return text, latex
 
@@ -57,6 +59,9 @@ class _Written(NamedTuple):
             text, latex = self.factor().unsigned()
             return f"-{text}", f"-{latex}"
         return self.unsigned()
+
+
+ZERO = _Written(Fraction(0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,6 +135,7 @@ class _Writer:
         self.named: dict[tuple[Fraction, str], _Written] = {}  # what has a name, but for its sign
 
     def assignments(self) -> list[Assignment]:
+        """All that the entries of the results need, in order."""
         uses = Counter(i for node in self.program.nodes for i in operands(node)) + Counter(self.program.results)
         for i, node in enumerate(self.program.nodes):
             value = self._known(self._written(node))
@@ -139,12 +145,13 @@ class _Writer:
                 self.temporaries += 1
                 value = self._assign(f"t{self.temporaries}", f"t_{braced(str(self.temporaries))}", value)
             self.values.append(value)
+        first = len(self.found)
         for variable, nodes in self.program.output_nodes():
             for index, node in zip(np.ndindex(variable.shape), nodes, strict=True):
                 name = label(variable.name, index), entry_name(variable.name, index)
                 named = self._assign(*name, self.values[node])
                 self.values[node] = named if self.values[node].weight else self.values[node]
-        return self.found
+        return _needed(self.found[:first], self.found[first:])
 
     def _known(self, value: _Written) -> _Written:
         """By its name, if it has one, also if that is the name of its negative."""
@@ -182,24 +189,47 @@ class _Writer:
             return _Written(Fraction(1), f"{op}({parts[0].text})", f"\\{op}({parts[0].latex})", weight=weight)
         if op == "neg":
             return parts[0]._replace(size=-parts[0].size)
-        return _OPERATIONS[op](*parts)._replace(weight=weight)
+        found = _OPERATIONS[op](*parts)
+        named = not found.text or (found.text.isidentifier() and abs(found.size) == 1)
+        return found._replace(weight=0 if named else weight)
+
+
+def _needed(before: list[Assignment], results: list[Assignment]) -> list[Assignment]:
+    """Results after what occurs in them, and in what occurs; the rest has cancelled."""
+    used = {name for a in results for name in _NAME.findall(a.text)}
+    kept: list[Assignment] = []
+    for a in reversed(before):
+        if a.name in used:
+            used.update(_NAME.findall(a.text))
+            kept.append(a)
+    return [*reversed(kept), *results]
 
 
 def _times(a: _Written, b: _Written) -> _Written:
+    if ZERO in (a, b):
+        return ZERO
     if not a.text or not b.text:
         return (a if a.text else b)._replace(size=a.size * b.size)
+    if a.text == b.text and a.text.isidentifier():
+        latex = f"{{{a.latex}}}" if "'" in a.latex else a.latex  # a prime is an exponent already
+        return _Written(a.size * b.size, f"{a.text}**2", f"{latex}^2")
     size, a, b = a.size * b.size, a.factor(), b.factor()
     text = f"{a.text}*({b.text})" if "/" in b.text and b.text[0] != "(" else f"{a.text}*{b.text}"  # a*b/c would be (a*b)/c
     return _Written(size, text, f"{a.latex} {b.latex}")
 
 
 def _over(a: _Written, b: _Written) -> _Written:
-    if not b.text:
+    if not b.text or a == ZERO:
         return a._replace(size=a.size / b.size)
     return _Written(a.size / b.size, f"{a.factor().text or 1}/({b.text})", f"\\frac{{{a.latex or 1}}}{{{b.latex}}}")
 
 
 def _plus(a: _Written, b: _Written, sign: int = 1) -> _Written:
+    if a.text == b.text:  # alike, or both numbers
+        size = a.size + sign * b.size
+        return a._replace(size=size) if size else ZERO
+    if ZERO in (a, b):
+        return b._replace(size=sign * b.size) if a == ZERO else a
     negative = b.size * sign < 0
     left, right = a.whole(), (b.factor() if negative else b).unsigned()
     text, latex = (f"{x} {'-' if negative else '+'} {y}" for x, y in zip(left, right, strict=True))

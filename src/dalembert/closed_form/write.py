@@ -19,9 +19,9 @@ class Piece(NamedTuple):
 
 
 class TextStyle:
-    """Python and SymPy syntax; `digits` of decimals are written."""
+    """Python and SymPy syntax; so many `digits` of decimals are written, with None all that a float has."""
 
-    def __init__(self, digits: int = 12) -> None:
+    def __init__(self, digits: int | None = 12) -> None:
         self.digits = digits
 
     def angle(self, harmonic: Sequence[int], sine: bool) -> str:
@@ -94,15 +94,19 @@ def combination(harmonic: Sequence[int], name: Callable[[int], str], times: str)
     return joined(pieces)
 
 
-def number(x: Fraction, digits: int = 12) -> str:
+def number(x: Fraction, digits: int | None = 12) -> str:
     """A positive number: whole, a simple fraction, or a decimal.
 
     >>> number(Fraction(1, 12)), number(Fraction(49031, 5000)), number(Fraction(0.7071067811865476))
     ('1/12', '9.8062', '0.707106781187')
+    >>> number(Fraction(4318, 10**4), None), number(Fraction(0.7071067811865476), None)
+    ('0.4318', '0.7071067811865476')
     """
     if x.denominator == 1 and x.numerator < 10**12:
         return str(x.numerator)
-    return f"{x.numerator}/{x.denominator}" if x.denominator <= 100 and x.numerator < 10**4 else f"{float(x):.{digits}g}"
+    if x.denominator <= 100 and x.numerator < 10**4:
+        return f"{x.numerator}/{x.denominator}"
+    return repr(float(x)) if digits is None else f"{float(x):.{digits}g}"
 
 
 def joined(pieces: Sequence[Piece]) -> str:
@@ -161,9 +165,8 @@ def _pieces(terms: Sequence[Term], symbols: Symbols, style: Style, levels: Seque
     keys = sorted(groups, key=lambda key: _latest_first(key, symbols))
     alike = [[_without(t, key) for t in groups[key]] for key in keys]
     if len(keys) > 1 and len(alike[0]) > 1 and all(rest == alike[0] for rest in alike):  # (x + y) a + (x + y) b
-        common = _gathered(_outside(alike[0], keys[0]._replace(harmonic=())), alike[0], symbols, style, levels[1:])
         others = style.bracket(joined(_pieces(keys, symbols, style, ())))
-        return [Piece(common.negative, style.product(Fraction(1), [common.text, others]))]
+        return [_gathered(_outside(alike[0], keys[0]._replace(harmonic=())), alike[0], symbols, style, levels[1:], others)]
     for key in keys:
         members = groups[key]
         outside = _outside(members, key)
@@ -183,8 +186,10 @@ def _outside(terms: Sequence[Term], key: Term) -> Term:
     return Term(sizes.pop() if len(sizes) == 1 else Fraction(1), powers, key.harmonic, key.sine)
 
 
-def _gathered(outside: Term, terms: Sequence[Term], symbols: Symbols, style: Style, levels: Sequence[Callable[..., Term]]) -> Piece:
-    """Terms as what they have in common times a sum: parameters before it, the angle and velocities behind."""
+def _gathered(
+    outside: Term, terms: Sequence[Term], symbols: Symbols, style: Style, levels: Sequence[Callable[..., Term]], *last: str
+) -> Piece:
+    """Terms as what they have in common times a sum: parameters before it, the angle and velocities and `last` factors behind."""
     inner = _pieces([_without(t, outside) for t in terms], symbols, style, levels)
     still = len(symbols.parameters)
     rest = (0,) * (len(outside.powers) - still)
@@ -193,7 +198,7 @@ def _gathered(outside: Term, terms: Sequence[Term], symbols: Symbols, style: Sty
     negative = all(p.negative for p in inner)
     inside = [Piece(p.negative != negative, p.text) for p in inner]
     middle = inside[0].text if len(inside) == 1 else style.bracket(joined(inside))
-    factors = [*_factors(before, symbols, style), middle, *_factors(behind, symbols, style)]
+    factors = [*_factors(before, symbols, style), middle, *_factors(behind, symbols, style), *last]
     return Piece(negative, style.product(outside.coefficient, factors))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arguments import several, whole
 from dalembert.closed_form.form import TooLongError, numbers
 from dalembert.closed_form.names import latex_name
-from dalembert.closed_form.paper import HEAD, display, escaped, in_latex, in_markdown, save
+from dalembert.closed_form.paper import HEAD, display, escaped_text, in_latex, in_markdown, save
 from dalembert.closed_form.write import powered
 from dalembert.derivation.latex import equation, matrix, shown
 from dalembert.derivation.letters import Lettered, lettered
@@ -23,6 +23,11 @@ from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.symbolic import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
+BRANCHES = (
+    "The robot branches, and the books' formulas are those of a chain: link $i - 1$ in them stands for the link that carries "
+    "link $i$ (in order, the links are carried by {}), link $i + 1$ for all links that link $i$ carries, whose forces and moments "
+    "are added, and sums run over the links that all joints named in them move."
+)
 
 
 class Check(NamedTuple):
@@ -77,7 +82,7 @@ class Derivation:
     def latex(self) -> str:
         """The document as LaTeX, complete."""
         marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\[2pt]"}
-        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % _escaped(b.text)) for b in self._blocks()]
+        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % escaped_text(b.text)) for b in self._blocks()]
         return HEAD + _joined(parts) + "\n\\end{document}\n"
 
     def save(self, path: str | Path) -> Path:
@@ -187,6 +192,9 @@ def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     blocks += [_Block("item", f"{words}: ${shown(x)}$") for words, x in letters.written]
     field = f"${matrix(gravity)}$" if any(x != 0 for x in gravity) else "none"
     blocks.append(_Block("text", f"Gravity in the base frame: {field}. The links have the frames of the robot's model."))
+    parents = letters.tree.parents
+    if parents != tuple(range(-1, len(parents) - 1)):
+        blocks.append(_Block("text", BRANCHES.format(", ".join(str(parent + 1) for parent in parents))))
     if friction:
         blocks.append(_Block("text", "Friction and the inertia of the rotors are left out."))
     return blocks
@@ -218,8 +226,3 @@ def _joined(parts: list[tuple[str, str]]) -> str:
 def _plain(name: str) -> str:
     """A name that neither Markdown nor LaTeX takes for markup."""
     return re.sub(r"[^\w .-]", " ", name)
-
-
-def _escaped(text: str) -> str:
-    """Text for LaTeX; what stands between dollar signs stays as it is."""
-    return "$".join(piece if k % 2 else escaped(piece) for k, piece in enumerate(text.split("$")))

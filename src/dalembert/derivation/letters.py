@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dalembert.closed_form.book import book, check_letters, described, known_values, letters, meanings
-from dalembert.closed_form.equations import Equations, equations
+from dalembert.closed_form.book import book, check_letters, known_values, letters, meanings
+from dalembert.closed_form.document import rewritten
+from dalembert.closed_form.equations import equations
 from dalembert.closed_form.form import Form, Symbols
-from dalembert.closed_form.meaning import lone_name
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
 from dalembert.quantities.symbolic import symbolic
@@ -46,11 +46,4 @@ def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str 
         Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name in e.names if (of := found.get(name))
     ]
     s = e.symbols
-    return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(found), meaning, _written(e))
-
-
-def _written(e: Equations) -> list[tuple[str, Form]]:
-    """What is written with other letters, in words, and how."""
-    own = dict(zip(e.robot.names, map(float, e.robot.values), strict=True))
-    scalars = e.parameters()
-    return [(described(name, own), scalars[name]) for name in e.robot.names if name in e.where and lone_name(e.where[name]) is None]
+    return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(found), meaning, rewritten(e))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_form.form import settled
+from dalembert.closed_form.settle import settled
 from dalembert.derivation import words
 from dalembert.derivation.letters import Lettered
 from dalembert.formulations import generalized_dalembert, lagrange_euler, lie_group, newton_euler

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arguments import by_name, several
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.links import Joint
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import program
 from dalembert.quantities.table import QUANTITIES, check_method, quantity_named
@@ -50,6 +51,13 @@ _CONVENTIONS = (
     "Six-vectors have the angular part first: a twist is (omega, v), a wrench is (moment, force) and acts on the robot.",
     "Friction and armature of the robot are included; a state with a singular mass matrix gives NaN.",
 )
+
+
+_OUTSIDE = {
+    "wrenches": "wrenches act on the links, in the order of the joints, each in its link's axes at its origin",
+    "base_twist": "base_twist is in the axes of the base, at its origin",
+    "base_acceleration": "base_acceleration has the rates of the components of base_twist, without gravity",
+}
 
 
 class Code(str):
@@ -156,6 +164,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     about = [f"{quantity} by {method}{with_options}: {operation_count(made)}"]
     about += [meaning] if meaning else []
     about += [f"{label} {', '.join(map(_shaped, side))}" for label, side in (("takes", made.inputs), ("gives", made.outputs))]
+    about += [_OUTSIDE[variable.name] for variable in made.inputs if variable.name in _OUTSIDE]
     return Function(quantity, made, about, *_sample(robot, quantity, made))
 
 
@@ -184,17 +193,22 @@ def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float
     raise Error(f"{quantity} of {robot.name} is not finite at any of {STATES} states: its mass matrix may be singular; see check()")
 
 
+def _joint(joint: Joint) -> str:
+    """A joint's name; one that slides has other units, which a reader must know."""
+    return f"{joint.name} (prismatic)" if joint.letter == "P" else joint.name
+
+
 def _head(robot: Model, language: str, name: str, file: str, functions: Sequence[Function]) -> list[str]:
     """What a reader must know, one line each."""
     from dalembert import __version__  # it imports this module
 
-    first = functions[0]
+    first, moving = functions[0], [link.joint for link in robot.links]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     lines = [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
         f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Needs nothing else.",
         "",
-        f"Joints, in the order of the arrays: {', '.join(robot.joint_names)}",
+        f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example) for line in _HOW[language]),
