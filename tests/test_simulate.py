@@ -348,6 +348,7 @@ def test_frames_and_figures():
         ({"integrator": "RK4"}, "did you mean 'rk4'"),
         ({"torque": np.zeros((7, 2))}, "one force a step"),
         ({"torque": np.zeros(3)}, "torque"),
+        ({"torque": TWO.simulate([0.0, 0.0], duration=0.01)}, "one a step"),
         ({"torque": np.zeros((4, 1, 2)), "q0": np.zeros((3, 2))}, "broadcast"),
         ({"torque": lambda t, q, qd: np.zeros(3)}, "must give forces"),
         ({"torque": lambda t, q, qd: "much"}, "must give forces"),

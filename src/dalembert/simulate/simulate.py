@@ -187,6 +187,8 @@ def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.
     if callable(torque):
         memory = getattr(torque, "memory", None)
         return fixed.Forces(None, torque, None if memory is None else np.asarray(memory, dtype=float), start.batch)
+    if isinstance(torque, Trajectory):
+        raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
     tau = joint_vector(robot, "simulate", "torque", torque)
     if tau.dtype.kind == "c":
         raise Error("simulate: torque must be real")
