@@ -75,6 +75,8 @@ def test_toml_files_and_files_without_ending(ran):
     [
         (["info", "pumma"], "did you mean 'puma560'"),
         (["info", "x.urdf"], "cannot be read"),
+        (["info", "none/x.urdf"], "'none/x.urdf': cannot be read"),
+        (["info", "."], ".: cannot tell the format"),
         (["info", "x.txt"], "known are"),
         (["info"], "Missing argument 'ROBOT'"),
         (["inof", "panda"], "No such command 'inof'"),
@@ -82,10 +84,10 @@ def test_toml_files_and_files_without_ending(ran):
         (["info", "panda", "--fast"], "No such option"),
         (["compare", "panda", "-q", "energy"], "unknown quantity"),
         (["compare", "panda", "--states", "0"], "--states"),
-        (["inverse", "two_link", "none.csv"], "cannot be read"),
+        (["inverse", "two_link", "none/x.csv"], "'none/x.csv': cannot be read"),
         (["inverse", "two_link", "-", "-m", "magic"], "unknown method"),
         (["inverse", "two_link", "-", "-o", "x.txt"], "known are .csv, .npy, .npz"),
-        (["inverse", "two_link", "-", "-o", "none/x.csv"], "cannot be written"),
+        (["inverse", "two_link", "-", "-o", "none/x.csv"], "none/x.csv: cannot be written"),
         (["simulate", "two_link", "--q0", "1,2,3"], "--q0 needs 2 numbers"),
         (["simulate", "two_link", "--q0", "a,b"], "--q0 must be numbers"),
         (["simulate", "two_link", "-i", "magic"], "unknown integrator"),
@@ -227,6 +229,9 @@ def test_simulate_from_files(ran):
     assert first["tau"][0].tolist() == [3, -1]
     assert first["qd"][0].tolist() == [1, 1]
     np.testing.assert_allclose(second["q"], first["q"], atol=1e-14)
+    ran("simulate", "two_link", "--torque", "3,-1", "--qd0", "1", "-t", "0.1", "-o", "first.csv")
+    start, same = ["simulate", "two_link", "-t", "0.1", "-o", "-"], Path("first.csv").read_text()
+    assert ran(*start, "--torque", "3,-1", "--q0", "-", text=same)[1] == same  # a pipe gives velocities as a file does
 
 
 def test_equations(ran):

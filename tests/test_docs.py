@@ -143,6 +143,21 @@ def test_parts_of_other_files_that_pages_include_exist():
                 assert f"\n{mark}\n" in text, f"{page.name} includes a part of {file} at {mark!r}"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tutorial", "simulation"])
+def test_pages_run(name):
+    """Their cells, without a notebook: a page that fails stops the whole build."""
+    pytest.importorskip("matplotlib").use("agg")
+    pytest.importorskip("scipy")
+    cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(cells) > 10
+    state = {}
+    for cell in cells:
+        code = re.sub(r"^%(time|timeit -n \d+ -r \d+) ", "", cell, flags=re.MULTILINE)
+        code = re.sub(r"^[:%].*$", "", code, flags=re.MULTILINE)
+        exec(code.replace("from IPython.display import Markdown", "Markdown = str"), state)
+
+
 LATER = {"equations.md"}  # written beside these pages; the build leaves it out of the contents where it is missing
 
 

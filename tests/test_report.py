@@ -167,6 +167,16 @@ def test_charts_draw_what_they_are_given():
     assert "a &amp; b" in text
 
 
+def test_a_power_of_ten_stands_beside_the_unit():
+    """4 on an axis whose unit is 10^-3 N m must not be read as 4 N m."""
+    time = np.linspace(0, 1, 3)
+    small, usual = (charts.Panel("a", "N m", (charts.Series("s", k * np.array([0, 1, 4.0]), "s0"),)) for k in (1e-3, 1.0))
+    texts = [figures.panel_html(panel, time) for panel in (small, usual)]
+    assert "<span>×10⁻³ N m</span>" in texts[0] and "<span>N m</span>" in texts[1]
+    labels = [re.findall(r'text-anchor="end">([\d.]+)<', text) for text in texts]
+    assert labels[0] == labels[1] and labels[0][-1] == "4"
+
+
 def test_many_joints_stay_readable():
     robot = da.random_robot(2, "R" * 24)
     motion = follow(robot)

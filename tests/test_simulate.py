@@ -144,6 +144,24 @@ def test_energy_balance_with_work_friction_and_wrenches():
         assert np.abs(found.balance).max() < tolerance, options
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "RK45"])
+def test_work_of_forces_that_jump(integrator):
+    """It is exact wherever the forces stay the same between the samples that are kept."""
+    tau = np.random.default_rng(7).uniform(-3, 3, (20, 2))
+    for every in (1, 25):
+        given = np.repeat(tau, 25, axis=0)
+        found = TWO.simulate([0.5, 0.0], duration=0.5, torque=given, every=every, integrator=integrator)
+        assert np.abs(found.work).max() > 0.5
+        assert np.abs(found.balance).max() < (1e-8 if integrator == "rk4" else 1e-4)
+
+
+def test_one_force_for_all_joints():
+    one, all_of_them = lambda t, q, qd: 0.5, lambda t, q, qd: np.full_like(q, 0.5)
+    for integrator in ("rk4", "RK45"):
+        a, b = (TWO.simulate([0.5, 0.0], duration=0.1, torque=torque, integrator=integrator) for torque in (one, all_of_them))
+        assert (a.q == b.q).all() and (a.tau == b.tau).all()
+
+
 def test_weight_as_a_world_wrench_is_gravity():
     """A force m g at the centre of mass of a massless-gravity arm moves it as gravity does: the wrench turns with the link."""
     still = TWO.with_gravity((0, 0, 0))
@@ -264,13 +282,35 @@ def test_files(tmp_path):
     (tmp_path / "c.csv").write_text(",".join(["t", *(f"q_{j}" for j in TWO.joint_names)]) + "\n0,0,0\n")
     with pytest.raises(da.Error, match="has no 'qd_"):
         da.Trajectory.load(tmp_path / "c.csv", TWO)
+    np.savez(tmp_path / "d.npz", q=swing.q)
+    with pytest.raises(da.Error, match="has no 'time';"):
+        da.Trajectory.load(tmp_path / "d.npz", PUMA)
     with pytest.raises(da.Error, match="cannot read"):
         da.Trajectory.load(tmp_path / "none.csv", PUMA)
+    with pytest.raises(da.Error, match="cannot write"):
+        swing.to_csv(tmp_path / "none" / "a.csv")
     with pytest.raises(da.Error, match="cannot write"):
         swing.to_npz(tmp_path / "none" / "a.npz")
     (tmp_path / "b.npz").write_bytes(b"nonsense")
     with pytest.raises(da.Error, match="no file of arrays"):
         da.Trajectory.load(tmp_path / "b.npz", PUMA)
+
+
+def test_long_tables_are_written_in_pieces():
+    """The text of a motion is never there as a whole."""
+    swing = TWO.simulate([0.5, 0.0], duration=25.0)
+    pieces: list[str] = []
+
+    class File:
+        write = pieces.append
+
+    swing.to_csv(File())
+    text = "".join(pieces)
+    assert max(map(len, pieces)) < len(text) / 2
+    lines = text.splitlines()
+    assert len(lines) == 1 + len(swing)
+    numbers = np.array([line.split(",") for line in lines[1:]], dtype=float)
+    assert (numbers[:, 0] == swing.time).all() and (numbers[:, 1:3] == swing.q).all()
 
 
 def test_frames_and_figures():
@@ -303,15 +343,21 @@ def test_frames_and_figures():
         ({"velocities": "quasi", "integrator": "semi_implicit_euler"}, "joint"),
         ({"velocities": "quasi", "integrator": "RK45"}, "joint"),
         ({"velocities": "quasi", "method": "kalman"}, "method"),
-        ({"method": "newton"}, "method"),
+        ({"method": "newton"}, "method for forward_dynamics"),
+        ({"method": "rk4"}, "integrator='rk4'"),
+        ({"integrator": "RK4"}, "did you mean 'rk4'"),
         ({"torque": np.zeros((7, 2))}, "one force a step"),
         ({"torque": np.zeros(3)}, "torque"),
+        ({"torque": TWO.simulate([0.0, 0.0], duration=0.01)}, "one a step"),
         ({"torque": np.zeros((4, 1, 2)), "q0": np.zeros((3, 2))}, "broadcast"),
         ({"torque": lambda t, q, qd: np.zeros(3)}, "must give forces"),
         ({"torque": lambda t, q, qd: "much"}, "must give forces"),
+        ({"torque": lambda t, q, qd: None}, "must give forces"),
+        ({"torque": lambda t, q, qd: None, "integrator": "RK45"}, "must give forces"),
         ({"torque": lambda t, q, qd: np.zeros(3), "integrator": "RK45"}, "must give forces"),
         ({"q0": [0.0]}, "q0"),
         ({"q0": [0.0, 1j]}, "real"),
+        ({"q0": [0.0, np.nan]}, "since q0 or qd0 is not"),
         ({"qd0": np.zeros((3, 2)), "q0": np.zeros((4, 2))}, "broadcast"),
         ({"wrenches": np.zeros((3, 6))}, "wrenches"),
         ({"events": lambda t, q, qd: 0.0}, "events"),

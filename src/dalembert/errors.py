@@ -40,9 +40,12 @@ def unknown(what: str, name: object, known: Iterable[str]) -> Error:
 
     >>> str(unknown("link", "elbo", ["shoulder", "elbow"]))
     "unknown link 'elbo'; did you mean 'elbow'? (known: shoulder, elbow)"
+    >>> str(unknown("integrator", "RK4", ["rk4", "RK45"]))
+    "unknown integrator 'RK4'; did you mean 'rk4'? (known: rk4, RK45)"
     """
     names = list(known)
-    near = difflib.get_close_matches(brief(name).strip("'"), names[:1000], n=1)
+    given = brief(name).strip("'")
+    near = [x for x in names if x.lower() == given.lower()] or difflib.get_close_matches(given, names[:1000], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return Error(f"unknown {what} {brief(name)}{hint} (known: {listed})")

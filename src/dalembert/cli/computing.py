@@ -102,24 +102,23 @@ def simulate(
         said(f"{output}: {len(found)} states")
 
 
-def _is_numbers(text: str) -> bool:
+def _is_file(text: str) -> bool:
+    """Whether it names a file, or standard input, rather than numbers."""
     try:
         [float(x) for x in text.split(",")]
     except ValueError:
-        return False
-    return True
+        return text == "-" or bool(Path(text).suffix)
+    return False
 
 
 def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or the rows (steps, n) of a file."""
-    if _is_numbers(text) or not (text == "-" or Path(text).suffix):
-        return np.array(numbers(text, arm.n, what))
-    return load_states(arm, text, [part])[part]
+    return load_states(arm, text, [part])[part] if _is_file(text) else np.array(numbers(text, arm.n, what))
 
 
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
     """Positions and velocities at the start."""
-    if q0 is not None and not _is_numbers(q0) and qd0 is None and Path(q0).suffix:
+    if q0 is not None and qd0 is None and _is_file(q0):
         first = load_states(arm, q0, ["q", "qd"])
         return first["q"][0], first["qd"][0]
     q = arm.neutral() if q0 is None else _numbers_or_file(arm, q0, "q", "--q0")

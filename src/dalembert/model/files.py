@@ -34,12 +34,12 @@ def load(cls: type[M], path: str | Path) -> M:
     suffix = path.suffix.lower()
     if suffix not in readers:
         hint = ": expand it to URDF first" if suffix == ".xacro" else ""
-        raise Error(f"{path.name}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
+        raise Error(f"{path}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise Error(f"{path.name!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise Error(f"{str(path)!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > MAX_BYTES:
         raise Error(f"{path.name}: larger than {MAX_BYTES >> 20} MiB, which no robot needs")
     model = readers[suffix](cls, data, path.name)
@@ -171,7 +171,7 @@ def save(model: Model, path: str | Path) -> None:
     try:
         path.write_text(to_toml(model), encoding="utf-8")
     except OSError as error:
-        raise Error(f"{path.name}: cannot be written: {error.strerror or error}") from None
+        raise Error(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def to_toml(model: Model) -> str:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, brief, optional
+from dalembert.errors import Error, optional
 from dalembert.quantities.dynamics import forward_dynamics
-from dalembert.simulate.fixed import Acting, Forces, Plan, Start
+from dalembert.simulate.fixed import Acting, Forces, Plan, Start, forces_at
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.spatial import Array
 
@@ -63,7 +63,7 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     single = not start.batch
     happened = tuple(parts[0][0].t_events) if events and single else ()
     dense = parts[0][0].sol if single else None
-    return Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
+    return Trajectory(robot, times, q, qd, tau, forces.held(plan.every), wrenches=acting.given, events=happened, dense=dense)
 
 
 def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
@@ -99,10 +99,7 @@ def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Cal
         if array is not None:
             tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
         else:
-            given = forces.function(t, q, qd) if forces.function else None
-            tau = np.asarray(given, dtype=float)
-            if tau.shape != (n,):
-                raise Error(f"simulate: torque(t, q, qd) must give forces ({n},), it gave {brief(given)} at t = {t:g} s")
+            tau = forces_at(t, forces.function(t, q, qd) if forces.function else None, (n,))
         pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
         return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.simulate.fixed import Acting, Forces, Found, Plan, Stages, Start, apart
+from dalembert.simulate.fixed import Acting, Forces, Found, Plan, Stages, Start, apart, forces_at
 from dalembert.simulate.integrators import ITERATIONS, Integrator, Stage, advance, table
 from dalembert.spatial import Array
 
@@ -106,8 +105,4 @@ class _Driven:
             found, rate = function(time, q, qd, self.memory.at)
             if s is not None:
                 self.memory.move(s, rate)
-        try:
-            return np.broadcast_to(np.asarray(found, dtype=float), q.shape)
-        except (ValueError, TypeError):
-            given = f"{brief(found)} at t = {time:g} s"
-            raise Error(f"simulate: torque(t, q, qd) must give forces {q.shape}, it gave {given}") from None
+        return forces_at(time, found, q.shape)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model
 from dalembert.native import threads
 from dalembert.native.ordered import ordered
@@ -70,6 +70,14 @@ class Forces(NamedTuple):
     def constant(self) -> bool:
         """Whether they never change."""
         return self.array is not None and self.array.shape[-2] == 1
+
+    def held(self, every: int) -> bool:
+        """Whether they stay the same from each kept sample to the next, so that their work is exactly tau (q' - q)."""
+        if self.array is None or self.constant or every == 1:
+            return self.array is not None
+        *batch, steps, n = self.array.shape
+        between = self.array.reshape(*batch, steps // every, every, n)
+        return bool((between == between[..., :1, :]).all())
 
 
 class Acting(NamedTuple):
@@ -171,6 +179,16 @@ def _rollouts(plan: Plan, integrator: Integrator, stages: Stages, tau: Array, ke
         stages.gap[...] = 0.0
         k += count
         told(count * plan.every)
+
+
+def forces_at(time: float, found: Any, shape: tuple[int, ...]) -> Array:
+    """What a function of the user's gave at a time, as forces of this shape."""
+    try:
+        if found is None:  # NumPy would take it for NaN
+            raise TypeError
+        return np.broadcast_to(np.asarray(found, dtype=float), shape)
+    except (ValueError, TypeError):
+        raise Error(f"simulate: torque(t, q, qd) must give forces {shape}, it gave {brief(found)} at t = {time:g} s") from None
 
 
 def apart(plan: Plan) -> Error:

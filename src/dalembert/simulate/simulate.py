@@ -12,6 +12,7 @@ from dalembert.model.model import Model
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.quantity import joint_vector
+from dalembert.quantities.table import methods
 from dalembert.quantities.wrench import Wrench, as_array
 from dalembert.simulate import adaptive, driven, fixed
 from dalembert.simulate.integrators import INTEGRATORS
@@ -65,6 +66,7 @@ def simulate(
     (8, 101, 2)
     """
     steps, samples = _steps(duration, step, every)
+    _check_method(method)
     start = _start(robot, q0, qd0)
     forces = _forces(robot, torque, start, steps)
     start = start.widened(forces.batch, robot.n)
@@ -110,8 +112,7 @@ def _fixed(
     q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
     memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
-    held = forces.function is None and (plan.every == 1 or forces.constant)
-    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given)
+    return Trajectory(robot, time, q, qd, tau, forces.held(plan.every), memory, acting.given)
 
 
 class View(NamedTuple):
@@ -160,6 +161,14 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     return steps, steps // int(every)
 
 
+def _check_method(method: str | None) -> None:
+    """SciPy calls its integrators methods, so people will."""
+    if method in (*INTEGRATORS, *adaptive.SOLVERS):
+        raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method chooses the way of forward dynamics")
+    if method is not None and method not in (known := methods("forward_dynamics")):
+        raise unknown("method for forward_dynamics:", method, known)
+
+
 def _start(robot: Model, q0: Any, qd0: Any) -> fixed.Start:
     q = joint_vector(robot, "simulate", "q0", q0)
     qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
@@ -178,6 +187,8 @@ def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.
     if callable(torque):
         memory = getattr(torque, "memory", None)
         return fixed.Forces(None, torque, None if memory is None else np.asarray(memory, dtype=float), start.batch)
+    if isinstance(torque, Trajectory):
+        raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
     tau = joint_vector(robot, "simulate", "torque", torque)
     if tau.dtype.kind == "c":
         raise Error("simulate: torque must be real")
@@ -218,7 +229,8 @@ def _look(robot: Model, found: Trajectory) -> None:
     if not bad.any():
         return
     first = found.time[np.argmax(bad.any(axis=0))]
-    say = f"the motion of {robot.name} is not finite from t = {first:g} s on; a smaller step, or Radau for stiff arms, may help"
+    advice = "; a smaller step, or Radau for stiff arms, may help" if first else ", since q0 or qd0 is not"
+    say = f"the motion of {robot.name} is not finite from t = {first:g} s on{advice}"
     if found.q.ndim == 2:
         raise Error(f"simulate: {say}")
     warnings.warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning, stacklevel=3)

@@ -16,6 +16,7 @@ from dalembert.simulate.paths import Path, sample
 from dalembert.spatial import Array
 
 COLUMNS = ("q", "qd", "qdd", "tau")
+ROWS = 10_000  # of a table that are text at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +83,10 @@ class Trajectory:
 
     @cached_property
     def work(self) -> Array:
-        """What the joint forces and wrenches have done, (..., T), J: exactly for held forces, else by quadrature."""
+        """What the joint forces and wrenches have done, (..., T), J: exactly for held forces, else by quadrature.
+
+        Where forces given as an array jump between the samples that `every` keeps, it is no more than an estimate.
+        """
         if self.held and self.wrenches is None:
             parts = (self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1)
             return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
@@ -193,12 +197,16 @@ class Trajectory:
     def to_csv(self, path: Any) -> FilePath:
         """One rollout as a table of text; all digits are kept. `path` is a name, or a file that is open for writing text."""
         columns = self._columns()
-        text = ",".join(_quoted(name) for name in columns) + "\n"
-        text += "".join(",".join(map(repr, row)) + "\n" for row in np.stack(list(columns.values()), axis=1).tolist())
         if hasattr(path, "write"):
-            path.write(text)
+            _write_table(path, columns)
             return path
-        return _written(path, text.encode())
+        place = FilePath(path)
+        try:
+            with place.open("w", encoding="utf-8", newline="") as file:
+                _write_table(file, columns)
+        except OSError as error:
+            raise Error(f"cannot write {place}: {error.strerror or error}") from None
+        return place
 
     def to_npz(self, path: Any) -> FilePath:
         """All rollouts as arrays time, q, qd, qdd, tau, with the joints' names."""
@@ -260,6 +268,14 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
 
 
+def _write_table(file: Any, columns: dict[str, Array]) -> None:
+    """Names and numbers as CSV, some rows at a time: the text of a long motion is many times larger than its arrays."""
+    file.write(",".join(map(_quoted, columns)) + "\n")
+    for k in range(0, len(columns["t"]), ROWS):
+        rows = np.stack([column[k : k + ROWS] for column in columns.values()], axis=1).tolist()
+        file.write("".join(",".join(map(repr, row)) + "\n" for row in rows))
+
+
 def _written(path: Any, content: bytes) -> FilePath:
     place = FilePath(path)
     try:
@@ -289,6 +305,9 @@ def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
 def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
     try:
         with np.load(place, allow_pickle=False) as held:
+            for name in ("time", *COLUMNS, "joints"):
+                if name not in held:
+                    raise KeyError(name)  # NumPy's own says more than a name
             found = {name: held[name] for name in ("time", *COLUMNS)}
             joints = tuple(map(str, held["joints"]))
     except (ValueError, EOFError) as error:

@@ -72,7 +72,7 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
     """
     path, count = Path(target), 0
     if str(target) != "-" and path.suffix.lower() not in ENDINGS:
-        raise Error(f"{path.name}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
+        raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
     pieces = iter(states)
     first = next(pieces, None)
     if first is None:
@@ -169,7 +169,7 @@ def _opened(source: str | Path | BinaryIO) -> Generator[tuple[io.BufferedReader,
         try:
             file = Path(source).open("rb")  # noqa: SIM115 - only opening may fail so
         except (OSError, ValueError) as error:  # ValueError: a null character in the name
-            raise Error(f"{_name(source)!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise Error(f"{str(source)!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
         with file:
             yield file, _name(source)
         return
@@ -217,7 +217,7 @@ def _replacing(path: Path) -> Generator[BinaryIO]:
         number, name = (-1, str(path)) if special else tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         file = path.open("wb") if special else os.fdopen(number, "wb")
     except OSError as error:
-        raise Error(f"{path.name}: cannot be written: {error.strerror or error}") from None
+        raise Error(f"{path}: cannot be written: {error.strerror or error}") from None
     if special:
         with file:
             yield file

@@ -109,7 +109,7 @@ def described(panel: Panel) -> str:
 
 
 def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
-    """The chart as an <svg>; its data attributes tell the page's script where the axes are."""
+    """The chart as an <svg>, its labels without their power of ten; its data tell the page's script where the axes are."""
     low, high = span(panel, least)
     start, end = float(time[0]), float(time[-1])
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
@@ -130,8 +130,6 @@ def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
         axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
         axes.append(f'<text x="{at:.1f}" y="{bottom + 15}" text-anchor="middle">{shown(value)}</text>')
     axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 3}" text-anchor="end">time, s</text>')
-    if power:
-        axes.append(f'<text class="unit" x="{LEFT - 6}" y="{HEIGHT - 3}" text-anchor="end">{raised(power)}</text>')
     lines = [
         f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>'
         for s in panel.series

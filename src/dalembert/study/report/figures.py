@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.spatial import Array
-from dalembert.study.report.charts import Panel, legend, line_chart
+from dalembert.study.report.charts import Panel, legend, line_chart, power_of, raised, span
 
 SHOWN = 12  # panels that are open at once
 TALL = 20  # rows of a table that scrolls
@@ -69,9 +69,11 @@ def _grid(panels: Sequence[str]) -> str:
 
 def panel_html(panel: Panel, time: Array, least: float = 0.0, keys: str = "") -> str:
     """One chart under its title, with a legend of its own where the panels of a figure show different things."""
-    title = escape(panel.title)
-    head = f'<h4 title="{title}">{title} <span>{escape(panel.unit)}</span></h4>'
-    return f'<div class="panel">{head}{keys}{line_chart(_drawn(panel), time, least)}</div>'
+    title, drawn = escape(panel.title), _drawn(panel)
+    power = power_of(*span(drawn, least))
+    unit = f"{raised(power)} {panel.unit}" if power else panel.unit  # where it is read, not in a corner
+    head = f'<h4 title="{title}">{title} <span>{escape(unit)}</span></h4>'
+    return f'<div class="panel">{head}{keys}{line_chart(drawn, time, least)}</div>'
 
 
 def _drawn(panel: Panel) -> Panel:
