@@ -275,6 +275,9 @@ def test_files(tmp_path):
         back = da.Trajectory.load(write(tmp_path / name), PUMA)
         for kind in ("time", "q", "qd", "qdd", "tau"):
             assert (getattr(back, kind) == getattr(swing, kind)).all()
+    pushed = TWO.simulate([0.0, 0.0], duration=0.5, torque=np.random.default_rng(0).uniform(-3, 3, (500, 2)))
+    back = da.Trajectory.load(pushed.to_npz(tmp_path / "held.npz"), TWO)
+    assert back.held and (back.work == pushed.work).all() and abs(back.balance).max() < 1e-8
     with pytest.raises(da.Error, match="joints"):
         da.Trajectory.load(tmp_path / "a.npz", TWO)
     with pytest.raises(da.Error, match="joints"):

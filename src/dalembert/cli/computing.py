@@ -13,6 +13,7 @@ from dalembert.quantities.table import methods
 from dalembert.robot import Robot
 from dalembert.simulate.adaptive import SOLVERS
 from dalembert.simulate.integrators import INTEGRATORS
+from dalembert.simulate.motion import ROUTES
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.streams import evaluate_states, load_states
 from dalembert.text import table
@@ -78,6 +79,9 @@ def simulate(
     torque: Annotated[
         str | None, typer.Option("--torque", help="Joint forces: numbers with commas, or a file with a row for each step; 0.")
     ] = None,
+    velocities: Annotated[
+        str, typer.Option(help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES))
+    ] = "joint",
     every: Annotated[int, typer.Option(min=1, help="Keep each k-th step.")] = 1,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
@@ -90,9 +94,8 @@ def simulate(
     if forces is not None and forces.ndim > 1 and len(forces) == round(duration / step) + 1:
         forces = forces[:-1]  # of a trajectory: nothing follows its last sample
     with progress("simulating") as bar:
-        found = arm.simulate(
-            *start, duration, torque=forces, step=step, integrator=integrator, method=method, every=every, progress=bar or False
-        )
+        options: dict[str, Any] = {"integrator": integrator, "method": method, "velocities": velocities, "every": every}
+        found = arm.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
     if output is None:
         print(_summary(found))
     elif output == "-":
@@ -107,7 +110,7 @@ def _is_file(text: str) -> bool:
     try:
         [float(x) for x in text.split(",")]
     except ValueError:
-        return text == "-" or bool(Path(text).suffix)
+        return text == "-" or bool(Path(text).suffix) or Path(text).exists()
     return False
 
 

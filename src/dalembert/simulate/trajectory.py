@@ -1,5 +1,6 @@
 """What a simulation or a path gives: positions, velocities, forces and energies over time."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -209,16 +210,19 @@ class Trajectory:
         return place
 
     def to_npz(self, path: Any) -> FilePath:
-        """All rollouts as arrays time, q, qd, qdd, tau, with the joints' names."""
-        import io
-
-        held = io.BytesIO()
-        np.savez(held, time=self.time, joints=np.array(self.robot.joint_names), **{kind: getattr(self, kind) for kind in COLUMNS})
-        return _written(path, held.getvalue())
+        """All rollouts as arrays time, q, qd, qdd, tau, `held`, the memory if there is one, and the joints' names."""
+        arrays: dict[str, Any] = {kind: getattr(self, kind) for kind in ("time", *COLUMNS)} | {"held": np.array(self.held)}
+        arrays |= {} if self.memory is None else {"memory": self.memory}
+        content = io.BytesIO()
+        np.savez(content, joints=np.array(self.robot.joint_names), **arrays)
+        return _written(path, content.getvalue())
 
     @staticmethod
     def load(path: Any, robot: Model) -> "Trajectory":
-        """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote."""
+        """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
+
+        From CSV, work is estimated from the samples; NPZ also says whether forces were held between them.
+        """
         place = FilePath(path)
         try:
             found = _from_csv(place, robot) if place.suffix == ".csv" else _from_npz(place, robot)
@@ -231,7 +235,8 @@ class Trajectory:
         shape = found["q"].shape
         if any(found[kind].shape != shape for kind in COLUMNS) or shape[-2:] != (len(found["time"]), robot.n):
             raise Error(f"{place} is no trajectory of {robot.name}: q is {shape}, {robot.n} joints are wanted")
-        return Trajectory(robot, found["time"], found["q"], found["qd"], found["tau"], accelerations=found["qdd"])
+        motion = found["time"], found["q"], found["qd"], found["tau"]
+        return Trajectory(robot, *motion, bool(found.get("held", False)), found.get("memory"), accelerations=found["qdd"])
 
     def plot(self) -> Any:
         """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""
@@ -308,7 +313,7 @@ def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
             for name in ("time", *COLUMNS, "joints"):
                 if name not in held:
                     raise KeyError(name)  # NumPy's own says more than a name
-            found = {name: held[name] for name in ("time", *COLUMNS)}
+            found = {name: held[name] for name in ("time", *COLUMNS, "held", "memory") if name in held}
             joints = tuple(map(str, held["joints"]))
     except (ValueError, EOFError) as error:
         raise Error(f"{place} is no file of arrays: {error}") from None
