@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,12 +81,16 @@ class Acting(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k)."""
+    """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
+
+    work (B, T) is that of forces which change between the samples, and None where the samples tell it.
+    """
 
     q: Array
     v: Array
     tau: Array
-    memory: Array | None
+    memory: Array | None = None
+    work: Array | None = None
 
 
 def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Found:
@@ -97,24 +101,27 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
     array = forces.array if forces.array is not None else np.zeros((1, n))
     tau = np.broadcast_to(array, (*forces.batch, array.shape[-2], n)).reshape(len(q), -1, n)
     kept = np.empty((2, len(q), plan.samples + 1, n))
+    work = np.zeros((len(q), plan.samples + 1)) if plan.every > 1 and tau.shape[1] > 1 else None
 
     def rollouts(part: slice) -> Callable[[], None]:
         stages = Stages(kernel, q[part], v[part], None if acting.constant is None else acting.constant[part])
-        return lambda: _rollouts(plan, integrator, stages, tau[part], kept[:, part], told)
+        return lambda: _rollouts(plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part], told)
 
     parts = [slice(k, k + BLOCK) for k in range(0, len(q), BLOCK)]
-    done, one_by_one = [0], Lock()
+    done, one_by_one, caller = [0], Lock(), get_ident()
 
     def told(passed: int) -> None:
         with one_by_one:
             done[0] += passed
+        if get_ident() == caller:  # the user's function may do anything, also start work that waits for these threads
             plan.progress(done[0], steps * len(parts))
 
     workers = max(1, min(threads.get_threads(), len(parts)))
     for k in range(0, len(parts), workers):
         threads.run([rollouts(part) for part in parts[k : k + workers]])
+        told(0)
     held = tau[:, :: plan.every] if tau.shape[1] > 1 else np.broadcast_to(tau, (len(q), plan.samples, n))
-    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), None)
+    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), work=work)
 
 
 class Stages:
@@ -146,31 +153,50 @@ class Stages:
         return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
 
 
-def _rollouts(plan: Plan, integrator: Integrator, stages: Stages, tau: Array, kept: Array, told: Callable[[int], None]) -> None:
-    """Whole rollouts (B, T, n), a number of samples at a time."""
+def _rollouts(
+    plan: Plan,
+    integrator: Integrator,
+    stages: Stages,
+    tau: Array,
+    kept: Array,
+    work: Array | None,
+    told: Callable[[int], None],
+) -> None:
+    """Whole rollouts (B, T, n), a number of samples at a time; where the work (B, T) is wanted, every step is looked at."""
     kept[:, :, 0] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
     tries = list(ITERATIONS if integrator.implicit else (0,))
     k = 0
     while k < plan.samples:
         rows = integrator.steps(tries[0])
         count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * kept.shape[1])))
-        to = [np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept]
+        to_q, to_v = (np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept)
+        all_q = to_q if work is None else np.empty((count, plan.every, *to_q.shape[2:]))
         first, loops = k * plan.every, (count, plan.every, len(rows))
         if tau.shape[1] == 1:
             force = np.moveaxis(tau, 1, 0)[None, None]
         else:
             force = np.moveaxis(tau[:, first : first + count * plan.every], 1, 0)
             force = force.reshape(count, plan.every, *force.shape[1:])[:, :, None]
-        stages.prepared(table(rows, plan.step), np.ascontiguousarray(force), (to[0], to[1]), loops)()
+        stages.prepared(table(rows, plan.step), force := np.ascontiguousarray(force), (all_q, to_v), loops)()
         if integrator.implicit and not stages.converged():
             if len(tries) == 1:
                 raise apart(plan)
             tries.pop(0)
             stages.restart(kept[0, :, k], kept[1, :, k])
             continue
+        if work is not None:
+            to_q[...] = all_q[:, -1:]
+            work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0, :, k], all_q)
         stages.gap[...] = 0.0
         k += count
         told(count * plan.every)
+
+
+def _done(force: Array, start: Array, q: Array) -> Array:
+    """The work (B, samples) of forces (samples, every, 1, B, n) held over steps that begin at start (B, n) and end at q."""
+    ends = q.reshape(-1, *start.shape)
+    steps = (force.reshape(ends.shape) * np.diff(ends, axis=0, prepend=start[None])).sum(axis=-1)
+    return np.cumsum(steps.reshape(*q.shape[:2], -1).sum(axis=1), axis=0).T
 
 
 def apart(plan: Plan) -> Error:

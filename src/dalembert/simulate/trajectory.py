@@ -1,7 +1,7 @@
 """What a simulation or a path gives: positions, velocities, forces and energies over time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
@@ -44,6 +44,7 @@ class Trajectory:
     events: tuple[Array, ...] = ()
     accelerations: Array | None = None  # given with a path; else those that the forces make
     dense: Any = None  # of an adaptive integrator: time -> (2 n,)
+    worked: Array | None = None  # (..., T) by joint forces that changed between the samples, which then cannot tell
 
     def __len__(self) -> int:
         return len(self.time)
@@ -82,16 +83,19 @@ class Trajectory:
 
     @cached_property
     def work(self) -> Array:
-        """What the joint forces and wrenches have done, (..., T), J: exactly for held forces, else by quadrature."""
-        if self.held and self.wrenches is None:
-            parts = (self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1)
-            return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
-        force = self.tau
-        if self.wrenches is not None:
-            motion = self.q, self.qd, self.qdd
-            felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
-            force = force + felt
-        return self._integral((force * self.qd).sum(axis=-1))
+        """What the joint forces and wrenches have done, (..., T), J: exactly for held joint forces, else by quadrature."""
+        if self.wrenches is None:
+            return self._work_of_joints()
+        motion = self.q, self.qd, self.qdd
+        felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
+        return self._work_of_joints() + self._integral((felt * self.qd).sum(axis=-1))
+
+    def _work_of_joints(self) -> Array:
+        if self.worked is not None:
+            return self.worked
+        if self.held:
+            return _summed((self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1))
+        return self._integral((self.tau * self.qd).sum(axis=-1))
 
     @cached_property
     def dissipated(self) -> Array:
@@ -108,7 +112,7 @@ class Trajectory:
         slope = np.zeros_like(rate) if len(self) < 3 else np.gradient(rate, self.time, axis=-1, edge_order=2)
         h = np.diff(self.time)
         parts = h / 2 * (rate[..., :-1] + rate[..., 1:]) + h**2 / 12 * (slope[..., :-1] - slope[..., 1:])
-        return np.concatenate([np.zeros((*rate.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
+        return _summed(parts)
 
     def at(self, time: Any) -> tuple[Array, Array]:
         """q and qd at any time within, (..., n) or (..., K, n) for K times: cubic between samples, or the integrator's own curve.
@@ -171,12 +175,10 @@ class Trajectory:
         def taken(x: Array | None) -> Array | None:
             return None if x is None else x.reshape(-1, *x.shape[len(rollouts) :])[chosen]
 
-        q, qd, tau = (x.reshape(-1, *x.shape[len(rollouts) :])[chosen] for x in (self.q, self.qd, self.tau))
-        if self.wrenches is not None and not isinstance(self.wrenches, dict):
-            raise Error("rollouts with wrenches given as an array cannot be taken apart")
-        return Trajectory(
-            self.robot, self.time, q, qd, tau, self.held, taken(self.memory), self.wrenches, (), taken(self.accelerations)
-        )
+        if self.wrenches is not None and not alike(self.wrenches):
+            raise Error("rollouts with wrenches of their own cannot be taken apart")
+        names = ("q", "qd", "tau", "memory", "accelerations", "worked")
+        return replace(self, **{name: taken(getattr(self, name)) for name in names}, events=())
 
     def to_pandas(self) -> Any:
         """One rollout as a pandas DataFrame by time: columns q_<joint>, qd_<joint>, qdd_<joint>, tau_<joint> and the energies."""
@@ -254,6 +256,16 @@ def torques_along(robot: Model, path: Path | Trajectory, step: float = 1e-2) -> 
         raise Error(f"{robot.name} follows a path of {robot.n} coordinates (da.quintic, ...) or a trajectory, got {brief(path)}")
     tau = inverse_dynamics(robot, q, qd, qdd)
     return Trajectory(robot, time, q, qd, tau, accelerations=qdd)
+
+
+def alike(wrenches: Any) -> bool:
+    """Whether the same wrenches, by name, act in all rollouts."""
+    return isinstance(wrenches, dict) and all(max(w.force.ndim, w.moment.ndim, w.point.ndim) == 1 for w in wrenches.values())
+
+
+def _summed(parts: Array) -> Array:
+    """Sums (..., T) from the start of parts (..., T - 1)."""
+    return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
 
 
 def _quoted(name: str) -> str:
