@@ -506,3 +506,32 @@ def test_progress_may_start_other_work():
         assert {who for who, _, _ in seen} == {run.ident} and seen[-1][1] == seen[-1][2]
     finally:
         threads.set_threads(before)
+
+
+def test_files_that_are_no_trajectories(tmp_path):
+    swing = TWO.simulate([0.0, 0.0], duration=0.01)
+    swing.to_npz(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as held:
+        given = dict(held)
+    whole = (tmp_path / "a.npz").read_bytes()
+    for k, change in enumerate(
+        (
+            {"time": np.array(0.0)},
+            {"time": given["time"][:, None]},
+            {"joints": np.array("a")},
+            {"q": given["q"].astype(str)},
+            {"q": given["q"] * 1j},
+            {"q": given["q"].astype(object)},
+        )
+    ):
+        np.savez(tmp_path / f"{k}.npz", **(given | change))
+    np.save(tmp_path / "one.npy", given["q"])
+    (tmp_path / "damaged.npz").write_bytes(whole[:700] + bytes([whole[700] ^ 255]) + whole[701:])
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "latin.csv").write_bytes(b"\xff\xfe")
+    (tmp_path / "long.csv").write_bytes(b"x" * 200_000)
+    wrong = [place for place in tmp_path.iterdir() if place.name != "a.npz"]
+    assert len(wrong) == 11
+    for place in wrong:
+        with pytest.raises(da.Error):
+            da.Trajectory.load(place, TWO)

@@ -1,6 +1,8 @@
 """Commands that compute motions and forces from files of states."""
 
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from dalembert.robot import Robot
 from dalembert.simulate.adaptive import SOLVERS
 from dalembert.simulate.integrators import INTEGRATORS
 from dalembert.simulate.trajectory import Trajectory
-from dalembert.streams import evaluate_states, load_states
+from dalembert.streams import evaluate_states, load_states, read_states
 from dalembert.text import table
 
 CHOICES = (*INTEGRATORS, *SOLVERS)
@@ -110,9 +112,13 @@ def _is_numbers(text: str) -> bool:
     return True
 
 
+def _no_file(text: str) -> bool:
+    return _is_numbers(text) or not (text == "-" or Path(text).suffix)
+
+
 def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or the rows (steps, n) of a file."""
-    if _is_numbers(text) or not (text == "-" or Path(text).suffix):
+    if _no_file(text):
         return np.array(numbers(text, arm.n, what))
     return load_states(arm, text, [part])[part]
 
@@ -120,11 +126,24 @@ def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
     """Positions and velocities at the start."""
     if q0 is not None and not _is_numbers(q0) and qd0 is None and Path(q0).suffix:
-        first = load_states(arm, q0, ["q", "qd"])
-        return first["q"][0], first["qd"][0]
-    q = arm.neutral() if q0 is None else _numbers_or_file(arm, q0, "q", "--q0")
-    qd = np.zeros(arm.n) if qd0 is None else _numbers_or_file(arm, qd0, "qd", "--qd0")
-    return q[0] if q.ndim > 1 else q, qd[0] if qd.ndim > 1 else qd
+        first = _first(arm, q0, ["q", "qd"])
+        return first["q"], first["qd"]
+    q = arm.neutral() if q0 is None else _one_state(arm, q0, "q", "--q0")
+    qd = np.zeros(arm.n) if qd0 is None else _one_state(arm, qd0, "qd", "--qd0")
+    return q, qd
+
+
+def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
+    """One value for each joint, or those of the first state of a file."""
+    return np.array(numbers(text, arm.n, what)) if _no_file(text) else _first(arm, text, [part])[part]
+
+
+def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
+    """The first state of a file, of which no more is read than needed."""
+    with closing(read_states(arm, source, parts)) as pieces:
+        for states in pieces:
+            return {part: x[0] for part, x in states.items()}
+    raise Error(f"{source}: there are no states in it")
 
 
 def _summary(found: Trajectory) -> str:

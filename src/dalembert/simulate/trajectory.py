@@ -215,7 +215,7 @@ class Trajectory:
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote."""
         place = FilePath(path)
         try:
-            found = _from_csv(place, robot) if place.suffix == ".csv" else _from_npz(place, robot)
+            found = _from_csv(place, robot) if place.suffix.lower() == ".csv" else _from_npz(place, robot)
         except OSError as error:
             raise Error(f"cannot read {place}: {error.strerror or error}") from None
         except KeyError as missing:
@@ -223,7 +223,10 @@ class Trajectory:
                 f"{place} has no {missing}; a trajectory of {robot.name} has time and {', '.join(COLUMNS)} of every joint"
             ) from None
         shape = found["q"].shape
-        if any(found[kind].shape != shape for kind in COLUMNS) or shape[-2:] != (len(found["time"]), robot.n):
+        if any(x.dtype.kind not in "fiu" for x in found.values()):
+            raise Error(f"{place} is no trajectory of {robot.name}: its arrays must be of real numbers")
+        found = {name: x.astype(float, copy=False) for name, x in found.items()}
+        if any(found[kind].shape != shape for kind in COLUMNS) or (*found["time"].shape, robot.n) != shape[-2:]:
             raise Error(f"{place} is no trajectory of {robot.name}: q is {shape}, {robot.n} joints are wanted")
         return Trajectory(robot, found["time"], found["q"], found["qd"], found["tau"], accelerations=found["qdd"])
 
@@ -269,7 +272,7 @@ def _summed(parts: Array) -> Array:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
+    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',;"\t\n\r') else name
 
 
 def _written(path: Any, content: bytes) -> FilePath:
@@ -284,12 +287,12 @@ def _written(path: Any, content: bytes) -> FilePath:
 def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
     import csv
 
-    with place.open(newline="") as lines:
-        rows = list(csv.reader(lines))
     try:
+        with place.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.reader(lines))
         numbers = np.array(rows[1:], dtype=float)
         columns = dict(zip(rows[0], numbers.T, strict=True))
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, csv.Error):
         raise Error(f"{place} is no table of numbers with names above them") from None
     joints = [name[2:] for name in columns if name.startswith("q_")]
     if tuple(joints) != robot.joint_names:
@@ -300,10 +303,12 @@ def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
 
 def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
     try:
-        with np.load(place, allow_pickle=False) as held:
+        with place.open("rb") as file, np.load(file, allow_pickle=False) as held:
             found = {name: held[name] for name in ("time", *COLUMNS)}
-            joints = tuple(map(str, held["joints"]))
-    except (ValueError, EOFError) as error:
+            joints = tuple(map(str, held["joints"].ravel()))
+    except (OSError, KeyError):
+        raise
+    except Exception as error:  # of zipfile, zlib, or the parser of a head; or it is one array (TypeError); or too large
         raise Error(f"{place} is no file of arrays: {error}") from None
     if joints != robot.joint_names:
         raise _other_joints(place, robot, joints)
