@@ -1,5 +1,7 @@
 """Simulation: orders of convergence, energy, agreement of routes, and what users may get wrong."""
 
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -535,3 +537,71 @@ def test_files_that_are_no_trajectories(tmp_path):
     for place in wrong:
         with pytest.raises(da.Error):
             da.Trajectory.load(place, TWO)
+
+
+def test_all_threads_stop_when_one_does(monkeypatch):
+    """Ctrl-C reaches the thread that called; the others would otherwise work on to their ends."""
+    from dalembert.native import threads
+    from dalembert.simulate import fixed
+
+    calls, prepared, before = [], fixed.Stages.prepared, threads.get_threads()
+    monkeypatch.setattr(fixed, "WORK", 100_000)  # 195 steps of 128 rollouts
+
+    def counted(self, *given):
+        calls.append(1)
+        return prepared(self, *given)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fixed.Stages, "prepared", counted)
+    threads.set_threads(2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            TWO.simulate(np.zeros((256, 2)), duration=50.0, every=100, progress=stop)
+    finally:
+        threads.set_threads(before)
+    assert len(calls) < 100  # of 501
+
+
+FIRST = """
+import threading
+import numpy as np
+from dalembert.native import compile_program, ordered
+from dalembert.trace import trace
+
+kernel = compile_program(trace(lambda x: x + x, {"x": (1,)}, outputs=("y",)))
+made, found = threading.Barrier(8), []
+driver = ordered._driver.__wrapped__
+
+
+def slowly():  # all of them find that there is none yet
+    made.wait()
+    return driver()
+
+
+ordered._driver = ordered.cache(slowly)
+
+
+def work():
+    x = np.ones((1, 1, 1, 1, 1))
+    run = ordered.ordered(kernel, [x], [x], (50, 1, 1))
+    for _ in range(10):
+        x[...] = 1.0
+        run()
+    found.append(x.item())
+
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert found == [2.0**50] * 8
+"""
+
+
+def test_threads_that_begin_at_once():
+    """The code that runs the loops is made on first use; a thread that comes second must not run code that was freed."""
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
-from threading import Lock, get_ident
+from threading import Event, Lock, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,16 +105,26 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
 
     def rollouts(part: slice) -> Callable[[], None]:
         stages = Stages(kernel, q[part], v[part], None if acting.constant is None else acting.constant[part])
-        return lambda: _rollouts(plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part], told)
+        given = plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part]
+
+        def job() -> None:
+            try:
+                _rollouts(*given, told)
+            except BaseException:  # Ctrl-C, say: the other threads need not go on to their ends
+                failed.set()
+                raise
+
+        return job
 
     parts = [slice(k, k + BLOCK) for k in range(0, len(q), BLOCK)]
-    done, one_by_one, caller = [0], Lock(), get_ident()
+    done, one_by_one, caller, failed = [0], Lock(), get_ident(), Event()
 
-    def told(passed: int) -> None:
+    def told(passed: int) -> bool:
         with one_by_one:
             done[0] += passed
         if get_ident() == caller:  # the user's function may do anything, also start work that waits for these threads
             plan.progress(done[0], steps * len(parts))
+        return not failed.is_set()
 
     workers = max(1, min(threads.get_threads(), len(parts)))
     for k in range(0, len(parts), workers):
@@ -160,9 +170,9 @@ def _rollouts(
     tau: Array,
     kept: Array,
     work: Array | None,
-    told: Callable[[int], None],
+    told: Callable[[int], bool],
 ) -> None:
-    """Whole rollouts (B, T, n), a number of samples at a time; where the work (B, T) is wanted, every step is looked at."""
+    """Whole rollouts (B, T, n), a number of samples at a time, unless `told` says to stop; the work (B, T) is summed over steps."""
     kept[:, :, 0] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
     tries = list(ITERATIONS if integrator.implicit else (0,))
     k = 0
@@ -189,7 +199,8 @@ def _rollouts(
             work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0, :, k], all_q)
         stages.gap[...] = 0.0
         k += count
-        told(count * plan.every)
+        if not told(count * plan.every):
+            return
 
 
 def _done(force: Array, start: Array, q: Array) -> Array:
