@@ -221,6 +221,13 @@ def test_simulate(ran):
     assert again == Path("motion.csv").read_text()
 
 
+def test_only_the_first_state_of_a_file_is_read(ran):
+    Path("many.csv").write_text("q1,q2,qd1,qd2\n" + "0.5,0.25,1,2\n" * 200_000 + "nonsense\n")
+    assert ran("simulate", "two_link", "--q0", "many.csv", "-t", "0.01", "-o", "out.npz")[0] == 0
+    with np.load("out.npz") as held:
+        assert held["q"][0].tolist() == [0.5, 0.25] and held["qd"][0].tolist() == [1.0, 2.0]
+
+
 def test_simulate_from_files(ran):
     """A start and forces out of the file of another motion."""
     assert ran("simulate", "two_link", "--torque", "3,-1", "--qd0", "1", "-t", "0.1", "-o", "first.npz")[0] == 0

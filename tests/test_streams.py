@@ -1,5 +1,6 @@
 """Files of states: what is written is read back bit for bit, what is wrong is named by line and column, and memory stays small."""
 
+import contextlib
 import io
 import os
 import subprocess
@@ -274,6 +275,8 @@ def test_joints_with_odd_names(tmp_path):
     given = {"q": np.arange(6.0).reshape(2, 3)}
     write_states(odd, tmp_path / "a.csv", [given])
     equal(load_states(odd, tmp_path / "a.csv", ["q"]), given)
+    motion = odd.simulate(given["q"][0], duration=0.002)
+    equal(load_states(odd, motion.to_csv(tmp_path / "b.csv"), ["q"]), {"t": motion.time, "q": motion.q})
 
 
 PEAK = """
@@ -315,3 +318,71 @@ def test_members_are_not_read_as_a_whole(tmp_path, monkeypatch):
         archive.writestr("q.npy", head.getvalue() + bytes(1000))
     with pytest.raises(da.Error, match="cut short"):
         load_states(ARM, tmp_path / "a.npz", ["q"])
+
+
+def npz(**members):
+    """An archive of these texts, whatever they are."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return held.getvalue()
+
+
+def npy(shape, descr):
+    """The head of an array, and nothing of it."""
+    held = io.BytesIO()
+    np.lib.format.write_array_header_1_0(held, {"descr": descr, "fortran_order": False, "shape": shape})
+    return held.getvalue()
+
+
+def saved(array):
+    held = io.BytesIO()
+    np.save(held, array)
+    return held.getvalue()
+
+
+ZEROS = saved(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        npz(q=b"\x93NUMPY\x01\x00\x06\x00(((((("),
+        npz(q=b"\x93NUMPY\x01\x00\x10\x00{'descr':import }"),
+        npz(q=npy((-5, -5, 2), "<f8")),
+        npz(q=npy((10**15, 2), "<f8")),
+        npz(q=npy((3, 2), "|O")),
+        npz(q=ZEROS, joints=npy((2,), "<U1")),
+        npz(q=ZEROS, joints=saved(np.array(["a", "b", "c"]))),
+        npz(q=ZEROS).replace(b"q.npy", b"q.txt"),
+        b"q1," + b"x" * 200_000 + b"\n1,2\n",
+        b"q1,q2\r1,2\r3,4\r",
+        b"1,2\r3,4\r",
+    ],
+)
+def test_files_that_mean_harm(data):
+    with pytest.raises(da.Error):
+        read(data, ["q"])
+
+
+@pytest.mark.parametrize("joints", [saved(np.array("a")), npy((10**13,), "<U1"), npy((10**12,), "|S0"), saved(np.zeros(2))])
+def test_joints_that_are_no_names(joints):
+    """They are left alone, however many they say they are."""
+    assert read(npz(q=ZEROS, joints=joints), ["q"])["q"].shape == (3, 2)
+
+
+def test_damaged_archives_and_heads():
+    """A bit is changed anywhere: it is read, or an Error says why not."""
+    rng, heads = np.random.default_rng(1), np.frombuffer(b"0123456789(){}',<>|f8OTrue:-\x00\xff", np.uint8)
+    whole = npz(q=saved(rng.normal(size=(300, 2))), joints=saved(np.array(NAMES)))
+    for k in range(600):
+        data = bytearray(ZEROS if k % 2 else whole)
+        for _ in range(3):
+            data[rng.integers(4, 128 if k % 2 else len(data))] = rng.choice(heads) if k % 2 else rng.integers(0, 256)
+        with contextlib.suppress(da.Error):
+            read(bytes(data), ["q"])
+
+
+def test_a_mark_of_byte_order_before_numbers():
+    np.testing.assert_array_equal(read(b"\xef\xbb\xbf1,2\n3,4\n", ["q"])["q"], [[1, 2], [3, 4]])

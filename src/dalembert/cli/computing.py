@@ -1,6 +1,8 @@
 """Commands that compute motions and forces from files of states."""
 
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +17,7 @@ from dalembert.simulate.adaptive import SOLVERS
 from dalembert.simulate.integrators import INTEGRATORS
 from dalembert.simulate.motion import ROUTES
 from dalembert.simulate.trajectory import Trajectory
-from dalembert.streams import evaluate_states, load_states
+from dalembert.streams import evaluate_states, load_states, read_states
 from dalembert.text import table
 
 CHOICES = (*INTEGRATORS, *SOLVERS)
@@ -122,11 +124,24 @@ def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
     """Positions and velocities at the start."""
     if q0 is not None and qd0 is None and _is_file(q0):
-        first = load_states(arm, q0, ["q", "qd"])
-        return first["q"][0], first["qd"][0]
-    q = arm.neutral() if q0 is None else _numbers_or_file(arm, q0, "q", "--q0")
-    qd = np.zeros(arm.n) if qd0 is None else _numbers_or_file(arm, qd0, "qd", "--qd0")
-    return q[0] if q.ndim > 1 else q, qd[0] if qd.ndim > 1 else qd
+        first = _first(arm, q0, ["q", "qd"])
+        return first["q"], first["qd"]
+    q = arm.neutral() if q0 is None else _one_state(arm, q0, "q", "--q0")
+    qd = np.zeros(arm.n) if qd0 is None else _one_state(arm, qd0, "qd", "--qd0")
+    return q, qd
+
+
+def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
+    """One value for each joint, or those of the first state of a file."""
+    return _first(arm, text, [part])[part] if _is_file(text) else np.array(numbers(text, arm.n, what))
+
+
+def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
+    """The first state of a file, of which no more is read than needed."""
+    with closing(read_states(arm, source, parts)) as pieces:
+        for states in pieces:
+            return {part: x[0] for part, x in states.items()}
+    raise Error(f"{source}: there are no states in it")
 
 
 def _summary(found: Trajectory) -> str:

@@ -106,8 +106,9 @@ def ordered(
     advances = (C.c_int64 * (LOOPS * n))(*(s[loop] for loop in range(LOOPS) for s in strides))
     steps = (C.c_int64 * (n + len(cores)))(*(s[LOOPS] for s in strides), *cores)
     lengths, args, dims = (C.c_int64 * LOOPS)(*counts), (C.c_void_p * n)(), (C.c_int64 * 1)(batch)
-    call, loop, data = _driver()[0], kernel.code.address_of("loop"), machine.address_of(machine.library())
-    kept = kernel, arrays  # the addresses must stay good
+    driver, library = _driver(), machine.library()
+    call, loop, data = driver[0], kernel.code.address_of("loop"), machine.address_of(library)
+    kept = kernel, arrays, driver, library  # the addresses must stay good: of threads that begin at once, each makes its own
 
     def run(_kept: Any = kept) -> None:
         call(loop, n, bases, advances, lengths, args, dims, steps, data)

@@ -1,14 +1,16 @@
 """SciPy's integrators: steps as long as the tolerances allow, events, and a curve between samples."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from dalembert.errors import Error, optional
 from dalembert.quantities.dynamics import forward_dynamics
-from dalembert.simulate.fixed import Acting, Forces, Plan, Start, forces_at
+from dalembert.simulate.driven import wide
+from dalembert.simulate.fixed import Acting, Forces, Plan, Start
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.spatial import Array
 
@@ -33,6 +35,9 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     if any(getattr(e, "terminal", False) for e in events) and start.batch:
         raise Error("simulate: a terminal event ends one rollout; give q0 of shape (n,)")
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
+    if n * prod(start.batch) == 0:
+        nothing = np.zeros((*start.batch, len(time), n))
+        return Trajectory(robot, time, nothing, nothing, nothing, forces.constant, wrenches=acting.given)
     q, qd = (x.reshape(prod(start.batch), n) for x in (start.q, start.qd))
     parts: list[Any] = []
     held = forces.array is not None and not forces.constant
@@ -63,7 +68,26 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     single = not start.batch
     happened = tuple(parts[0][0].t_events) if events and single else ()
     dense = parts[0][0].sol if single else None
-    return Trajectory(robot, times, q, qd, tau, forces.held(plan.every), wrenches=acting.given, events=happened, dense=dense)
+    found = Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
+    if not held:
+        return found
+    work = [_work(_held(forces, r, len(parts), n), plan.step, times, solved.sol) for r, (solved, _) in enumerate(parts)]
+    return replace(found, worked=np.reshape(work, (*start.batch, len(times))))
+
+
+def _held(forces: Forces, r: int, count: int, n: int) -> Array:
+    """The forces (steps, n) of rollout r."""
+    array = cast(Array, forces.array)
+    return np.broadcast_to(array, (*forces.batch, *array.shape[-2:])).reshape(count, -1, n)[r]
+
+
+def _work(tau: Array, step: float, times: Array, curve: Callable[[Array], Array]) -> Array:
+    """The work (T,) of forces that change at every step, where the samples may be fewer."""
+    ends = np.arange(len(tau) + 1) * step
+    grid = np.union1d(ends[ends < times[-1]], times)
+    which = np.minimum(((grid[:-1] + grid[1:]) / (2 * step)).astype(int), len(tau) - 1)
+    parts = (tau[which] * np.diff(curve(grid)[: tau.shape[1]].T, axis=0)).sum(axis=-1)
+    return np.append(0.0, np.cumsum(parts))[np.searchsorted(grid, times)]
 
 
 def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
@@ -79,7 +103,7 @@ def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
 
 def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
     def watched(t: float, y: Array) -> float:
-        return float(event(t, y[:n], y[n:]))
+        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver goes on with y, whatever is done to these
 
     for name in ("terminal", "direction"):
         if hasattr(event, name):
@@ -90,16 +114,15 @@ def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
 def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Callable[..., tuple[Array, Array]]:
     """(qdd, tau) of rollout r at (t, q, qd)."""
     robot, n = plan.robot, plan.robot.n
-    array = None
-    if forces.array is not None:
-        array = np.broadcast_to(forces.array, (*forces.batch, *forces.array.shape[-2:])).reshape(count, -1, n)[r]
+    array = None if forces.array is None else _held(forces, r, count, n)
     more: dict[str, Any] = {} if plan.method is None else {"method": plan.method}
 
     def rates(t: float, q: Array, qd: Array) -> tuple[Array, Array]:
         if array is not None:
             tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
         else:
-            tau = forces_at(t, forces.function(t, q, qd) if forces.function else None, (n,))
+            given = forces.function(t, q.copy(), qd.copy()) if forces.function else None
+            tau = wide(given, (n,), "torque(t, q, qd) must give forces", t)
         pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
         return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
 

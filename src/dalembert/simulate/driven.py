@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.simulate.fixed import Acting, Forces, Found, Plan, Stages, Start, apart, forces_at
+from dalembert.simulate.fixed import CONVERGED, Acting, Forces, Found, Plan, Stages, Start, apart
 from dalembert.simulate.integrators import ITERATIONS, Integrator, Stage, advance, table
 from dalembert.spatial import Array
 
@@ -17,23 +18,25 @@ BEGIN = Stage(0.0, 0, 0, 0, 0)
 def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity) -> Found:
     """All steps of all rollouts."""
     driven = _Driven(plan, integrator, start, forces, acting, velocity)
-    q, v, tau, memories = [], [], [], []
+    q, v, tau, memories, work = [], [], [], [], []
     for k in range(plan.samples + 1):
         state = driven.stages.state
         q.append(state["q"][0, 0, 0].copy())
         v.append(state["v"][0, 0, 0].copy())
         memories.append(None if driven.memory is None else driven.memory.y)
+        work.append(driven.work)
         tau.append(driven.sample(k))
         plan.progress(k, plan.samples)
         if not np.isfinite(state["v"]).all(axis=-1).any():  # all have run away: asking on would only take time
             for kept in (q, v, tau):
                 kept += [np.full_like(q[0], np.nan)] * (plan.samples - k)
             memories += [memories[-1]] * (plan.samples - k)
+            work += [work[-1]] * (plan.samples - k)
             break
     count, n = q[0].shape
     memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
     q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))
-    return Found(q, v, tau, memory)
+    return Found(q, v, tau, memory, None if forces.array is None else np.stack(work, axis=1))
 
 
 class _Memory:
@@ -41,10 +44,15 @@ class _Memory:
 
     def __init__(self, y: Array, factors: Array) -> None:
         self.y, self.at, self.sum, self.factors = y, y, np.zeros_like(y), factors
+        self.met = True  # whether the iterations of all implicit steps did
 
     def move(self, s: int, rate: Array) -> None:
         """After stage s, with the memory's derivative there."""
-        self.y, self.at, self.sum = advance(self.factors[s], self.y, self.sum, np.asarray(rate))
+        y, at = self.y, self.at
+        self.y, self.at, self.sum = advance(self.factors[s], y, self.sum, rate)
+        if self.factors[s][-1]:  # the end of an implicit step: `at` should have been the middle
+            gap = np.abs(y + self.y - 2 * at).max(initial=0.0)
+            self.met = self.met and not gap > CONVERGED * (1 + np.abs(self.y).max(initial=0.0))
 
 
 class _Driven:
@@ -62,6 +70,7 @@ class _Driven:
         self.stages = Stages(plan.kernel(acting), q, v, np.zeros((*q.shape, 6)) if acting.function else acting.constant)
         kept = scrap[0], scrap[1]
         self.passes = [self.stages.prepared(row[None], self.tau, kept, (1, 1, 1)) for row in factors]
+        self.work: Array = np.zeros(len(q))  # of forces that are held over each step
         self.memory = None
         if forces.memory is not None:
             self.memory = _Memory(np.broadcast_to(forces.memory, (*start.batch, *forces.memory.shape)), factors)
@@ -74,11 +83,13 @@ class _Driven:
             self.push(first, BEGIN, None)
             acted = self.tau[0, 0, 0].copy()
         for step in () if last else range(first, first + self.plan.every):
+            before = self.stages.state["q"][0, 0, 0].copy()
             for s, stage in enumerate(self.rows):
                 self.push(step, stage, s)
                 acted = self.tau[0, 0, 0].copy() if acted is None else acted
                 self.passes[s]()
-        if self.implicit and not self.stages.converged():
+            self.work = self.work + (self.tau[0, 0, 0] * (self.stages.state["q"][0, 0, 0] - before)).sum(axis=-1)
+        if self.implicit and not (self.stages.converged() and (self.memory is None or self.memory.met)):
             raise apart(self.plan)
         self.stages.gap[...] = 0.0
         return self.tau[0, 0, 0] if acted is None else acted
@@ -102,7 +113,22 @@ class _Driven:
         elif function and self.memory is None:
             found = function(time, q, qd)
         elif function and self.memory:
-            found, rate = function(time, q, qd, self.memory.at)
+            found = function(time, q, qd, self.memory.at.copy())
+            if not isinstance(found, tuple) or len(found) != 2:
+                raise Error(f"simulate: a controller with a memory must give its forces and the memory's rate, got {brief(found)}")
+            found, rate = found
+            rate = wide(rate, self.memory.y.shape, "a controller must give the rate of its memory", time)
             if s is not None:
                 self.memory.move(s, rate)
-        return forces_at(time, found, q.shape)
+        return wide(found, q.shape, "torque(t, q, qd) must give forces", time)
+
+
+def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
+    """Real numbers of this shape, or an error that says what they should have been."""
+    try:
+        found = np.asarray(given)
+        if found.dtype.kind in "biuf":
+            return np.broadcast_to(found.astype(float, copy=False), shape)
+    except (ValueError, TypeError):
+        pass
+    raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")

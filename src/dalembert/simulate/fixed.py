@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from math import prod
-from threading import Lock
+from threading import Event, Lock, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, brief
+from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.native import threads
 from dalembert.native.ordered import ordered
@@ -71,14 +71,6 @@ class Forces(NamedTuple):
         """Whether they never change."""
         return self.array is not None and self.array.shape[-2] == 1
 
-    def held(self, every: int) -> bool:
-        """Whether they stay the same from each kept sample to the next, so that their work is exactly tau (q' - q)."""
-        if self.array is None or self.constant or every == 1:
-            return self.array is not None
-        *batch, steps, n = self.array.shape
-        between = self.array.reshape(*batch, steps // every, every, n)
-        return bool((between == between[..., :1, :]).all())
-
 
 class Acting(NamedTuple):
     """Wrenches as the user gave them; as constants (B, n, 6) in link axes; or as a function of q."""
@@ -89,12 +81,16 @@ class Acting(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k)."""
+    """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
+
+    work (B, T) is that of forces which change between the samples, and None where the samples tell it.
+    """
 
     q: Array
     v: Array
     tau: Array
-    memory: Array | None
+    memory: Array | None = None
+    work: Array | None = None
 
 
 def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Found:
@@ -105,24 +101,37 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
     array = forces.array if forces.array is not None else np.zeros((1, n))
     tau = np.broadcast_to(array, (*forces.batch, array.shape[-2], n)).reshape(len(q), -1, n)
     kept = np.empty((2, len(q), plan.samples + 1, n))
+    work = np.zeros((len(q), plan.samples + 1)) if plan.every > 1 and tau.shape[1] > 1 else None
 
     def rollouts(part: slice) -> Callable[[], None]:
         stages = Stages(kernel, q[part], v[part], None if acting.constant is None else acting.constant[part])
-        return lambda: _rollouts(plan, integrator, stages, tau[part], kept[:, part], told)
+        given = plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part]
+
+        def job() -> None:
+            try:
+                _rollouts(*given, told)
+            except BaseException:  # Ctrl-C, say: the other threads need not go on to their ends
+                failed.set()
+                raise
+
+        return job
 
     parts = [slice(k, k + BLOCK) for k in range(0, len(q), BLOCK)]
-    done, one_by_one = [0], Lock()
+    done, one_by_one, caller, failed = [0], Lock(), get_ident(), Event()
 
-    def told(passed: int) -> None:
+    def told(passed: int) -> bool:
         with one_by_one:
             done[0] += passed
+        if get_ident() == caller:  # the user's function may do anything, also start work that waits for these threads
             plan.progress(done[0], steps * len(parts))
+        return not failed.is_set()
 
     workers = max(1, min(threads.get_threads(), len(parts)))
     for k in range(0, len(parts), workers):
         threads.run([rollouts(part) for part in parts[k : k + workers]])
+        told(0)
     held = tau[:, :: plan.every] if tau.shape[1] > 1 else np.broadcast_to(tau, (len(q), plan.samples, n))
-    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), None)
+    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), work=work)
 
 
 class Stages:
@@ -154,41 +163,51 @@ class Stages:
         return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
 
 
-def _rollouts(plan: Plan, integrator: Integrator, stages: Stages, tau: Array, kept: Array, told: Callable[[int], None]) -> None:
-    """Whole rollouts (B, T, n), a number of samples at a time."""
+def _rollouts(
+    plan: Plan,
+    integrator: Integrator,
+    stages: Stages,
+    tau: Array,
+    kept: Array,
+    work: Array | None,
+    told: Callable[[int], bool],
+) -> None:
+    """Whole rollouts (B, T, n), a number of samples at a time, unless `told` says to stop; the work (B, T) is summed over steps."""
     kept[:, :, 0] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
     tries = list(ITERATIONS if integrator.implicit else (0,))
     k = 0
     while k < plan.samples:
         rows = integrator.steps(tries[0])
         count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * kept.shape[1])))
-        to = [np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept]
+        to_q, to_v = (np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept)
+        all_q = to_q if work is None else np.empty((count, plan.every, *to_q.shape[2:]))
         first, loops = k * plan.every, (count, plan.every, len(rows))
         if tau.shape[1] == 1:
             force = np.moveaxis(tau, 1, 0)[None, None]
         else:
             force = np.moveaxis(tau[:, first : first + count * plan.every], 1, 0)
             force = force.reshape(count, plan.every, *force.shape[1:])[:, :, None]
-        stages.prepared(table(rows, plan.step), np.ascontiguousarray(force), (to[0], to[1]), loops)()
+        stages.prepared(table(rows, plan.step), force := np.ascontiguousarray(force), (all_q, to_v), loops)()
         if integrator.implicit and not stages.converged():
             if len(tries) == 1:
                 raise apart(plan)
             tries.pop(0)
             stages.restart(kept[0, :, k], kept[1, :, k])
             continue
+        if work is not None:
+            to_q[...] = all_q[:, -1:]
+            work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0, :, k], all_q)
         stages.gap[...] = 0.0
         k += count
-        told(count * plan.every)
+        if not told(count * plan.every):
+            return
 
 
-def forces_at(time: float, found: Any, shape: tuple[int, ...]) -> Array:
-    """What a function of the user's gave at a time, as forces of this shape."""
-    try:
-        if found is None:  # NumPy would take it for NaN
-            raise TypeError
-        return np.broadcast_to(np.asarray(found, dtype=float), shape)
-    except (ValueError, TypeError):
-        raise Error(f"simulate: torque(t, q, qd) must give forces {shape}, it gave {brief(found)} at t = {time:g} s") from None
+def _done(force: Array, start: Array, q: Array) -> Array:
+    """The work (B, samples) of forces (samples, every, 1, B, n) held over steps that begin at start (B, n) and end at q."""
+    ends = q.reshape(-1, *start.shape)
+    steps = (force.reshape(ends.shape) * np.diff(ends, axis=0, prepend=start[None])).sum(axis=-1)
+    return np.cumsum(steps.reshape(*q.shape[:2], -1).sum(axis=1), axis=0).T
 
 
 def apart(plan: Plan) -> Error:

@@ -21,6 +21,7 @@ from dalembert.simulate.progress import Progress, chosen
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.spatial import Array, rotate
 
+MOST = 1e12  # steps: months of work
 WHOLE = 1e-6  # how near a duration must be to a whole number of steps
 
 
@@ -103,7 +104,7 @@ def _fixed(
     start = start._replace(qd=v)
     if robot.n * prod(start.batch) == 0:
         empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
-        found = fixed.Found(empty, empty, empty, None)
+        found = fixed.Found(empty, empty, empty)
     elif forces.function or acting.function:
         found = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
     else:
@@ -112,7 +113,9 @@ def _fixed(
     q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
     memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
-    return Trajectory(robot, time, q, qd, tau, forces.held(plan.every), memory, acting.given)
+    held = forces.function is None and (plan.every == 1 or forces.constant)
+    work = None if found.work is None else found.work.reshape(*start.batch, -1)
+    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work)
 
 
 class View(NamedTuple):
@@ -152,6 +155,8 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     duration, step = _positive("duration", duration), _positive("step", step)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise Error(f"simulate: every must be a whole number from 1, got {brief(every)}")
+    if duration / step > MOST:
+        raise Error(f"simulate: {duration:g} s in steps of {step:g} s are more than {MOST:g} steps")
     steps = round(duration / step)
     if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
         nearest = duration / max(1, np.ceil(duration / step))
@@ -209,8 +214,6 @@ def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
     """Wrenches that stay the same in link axes as an array; others as a function of q."""
     if wrenches is None:
         return fixed.Acting(None, None, None)
-    if isinstance(wrenches, Mapping) and any(isinstance(w, Wrench) and w.frame != "body" for w in wrenches.values()):
-        return fixed.Acting(wrenches, None, lambda q: as_array(robot, "forward_dynamics", q, wrenches))
     array = np.asarray(as_array(robot, "forward_dynamics", start.q, wrenches), dtype=float)
     if array.shape[-2:] != (robot.n, 6):
         raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
@@ -218,8 +221,19 @@ def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
         wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
     except ValueError:
         raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
-    given = wrenches if isinstance(wrenches, Mapping) else array[..., None, :, :] if array.ndim > 2 else array
+    if not isinstance(wrenches, Mapping):
+        return fixed.Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(-1, robot.n, 6), None)
+    named = dict(wrenches)
+    given = {name: _over_time(w) for name, w in named.items()}
+    if any(w.frame != "body" for w in named.values()):
+        return fixed.Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
     return fixed.Acting(given, wide.reshape(-1, robot.n, 6), None)
+
+
+def _over_time(wrench: Wrench) -> Wrench:
+    """The same in all samples: an axis for the time after those of the rollouts."""
+    parts = (x[..., None, :] if x.ndim > 1 else x for x in (wrench.force, wrench.moment, wrench.point))
+    return Wrench(*parts, frame=wrench.frame)
 
 
 def _look(robot: Model, found: Trajectory) -> None:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
@@ -17,6 +17,7 @@ from dalembert.simulate.paths import Path, sample
 from dalembert.spatial import Array
 
 COLUMNS = ("q", "qd", "qdd", "tau")
+MORE = ("worked", "memory")  # kept in files of arrays, and not needed
 ROWS = 10_000  # of a table that are text at once
 
 
@@ -46,6 +47,7 @@ class Trajectory:
     events: tuple[Array, ...] = ()
     accelerations: Array | None = None  # given with a path; else those that the forces make
     dense: Any = None  # of an adaptive integrator: time -> (2 n,)
+    worked: Array | None = None  # (..., T) by joint forces that changed between the samples, which then cannot tell
 
     def __len__(self) -> int:
         return len(self.time)
@@ -84,19 +86,19 @@ class Trajectory:
 
     @cached_property
     def work(self) -> Array:
-        """What the joint forces and wrenches have done, (..., T), J: exactly for held forces, else by quadrature.
+        """What the joint forces and wrenches have done, (..., T), J: exactly for held joint forces, else by quadrature."""
+        if self.wrenches is None:
+            return self._work_of_joints()
+        motion = self.q, self.qd, self.qdd
+        felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
+        return self._work_of_joints() + self._integral((felt * self.qd).sum(axis=-1))
 
-        Where forces given as an array jump between the samples that `every` keeps, it is no more than an estimate.
-        """
-        if self.held and self.wrenches is None:
-            parts = (self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1)
-            return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
-        force = self.tau
-        if self.wrenches is not None:
-            motion = self.q, self.qd, self.qdd
-            felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
-            force = force + felt
-        return self._integral((force * self.qd).sum(axis=-1))
+    def _work_of_joints(self) -> Array:
+        if self.worked is not None:
+            return self.worked
+        if self.held:
+            return _summed((self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1))
+        return self._integral((self.tau * self.qd).sum(axis=-1))
 
     @cached_property
     def dissipated(self) -> Array:
@@ -113,7 +115,7 @@ class Trajectory:
         slope = np.zeros_like(rate) if len(self) < 3 else np.gradient(rate, self.time, axis=-1, edge_order=2)
         h = np.diff(self.time)
         parts = h / 2 * (rate[..., :-1] + rate[..., 1:]) + h**2 / 12 * (slope[..., :-1] - slope[..., 1:])
-        return np.concatenate([np.zeros((*rate.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
+        return _summed(parts)
 
     def at(self, time: Any) -> tuple[Array, Array]:
         """q and qd at any time within, (..., n) or (..., K, n) for K times: cubic between samples, or the integrator's own curve.
@@ -176,12 +178,10 @@ class Trajectory:
         def taken(x: Array | None) -> Array | None:
             return None if x is None else x.reshape(-1, *x.shape[len(rollouts) :])[chosen]
 
-        q, qd, tau = (x.reshape(-1, *x.shape[len(rollouts) :])[chosen] for x in (self.q, self.qd, self.tau))
-        if self.wrenches is not None and not isinstance(self.wrenches, dict):
-            raise Error("rollouts with wrenches given as an array cannot be taken apart")
-        return Trajectory(
-            self.robot, self.time, q, qd, tau, self.held, taken(self.memory), self.wrenches, (), taken(self.accelerations)
-        )
+        if self.wrenches is not None and not alike(self.wrenches):
+            raise Error("rollouts with wrenches of their own cannot be taken apart")
+        names = ("q", "qd", "tau", "memory", "accelerations", "worked")
+        return replace(self, **{name: taken(getattr(self, name)) for name in names}, events=())
 
     def to_pandas(self) -> Any:
         """One rollout as a pandas DataFrame by time: columns q_<joint>, qd_<joint>, qdd_<joint>, tau_<joint> and the energies."""
@@ -210,8 +210,8 @@ class Trajectory:
         return place
 
     def to_npz(self, path: Any) -> FilePath:
-        """All rollouts as arrays time, q, qd, qdd, tau, `held`, the memory if there is one, and the joints' names."""
-        arrays: dict[str, Any] = {kind: getattr(self, kind) for kind in ("time", *COLUMNS)} | {"held": np.array(self.held)}
+        """All rollouts as arrays time, q, qd, qdd, tau, work of the joints, the memory if there is one, and the joints' names."""
+        arrays: dict[str, Any] = {kind: getattr(self, kind) for kind in ("time", *COLUMNS)} | {"worked": self._work_of_joints()}
         arrays |= {} if self.memory is None else {"memory": self.memory}
         content = io.BytesIO()
         np.savez(content, joints=np.array(self.robot.joint_names), **arrays)
@@ -221,11 +221,11 @@ class Trajectory:
     def load(path: Any, robot: Model) -> "Trajectory":
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
 
-        From CSV, work is estimated from the samples; NPZ also says whether forces were held between them.
+        From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
         """
         place = FilePath(path)
         try:
-            found = _from_csv(place, robot) if place.suffix == ".csv" else _from_npz(place, robot)
+            found = _from_csv(place, robot) if place.suffix.lower() == ".csv" else _from_npz(place, robot)
         except OSError as error:
             raise Error(f"cannot read {place}: {error.strerror or error}") from None
         except KeyError as missing:
@@ -233,10 +233,13 @@ class Trajectory:
                 f"{place} has no {missing}; a trajectory of {robot.name} has time and {', '.join(COLUMNS)} of every joint"
             ) from None
         shape = found["q"].shape
-        if any(found[kind].shape != shape for kind in COLUMNS) or shape[-2:] != (len(found["time"]), robot.n):
+        if any(x.dtype.kind not in "fiu" for x in found.values()):
+            raise Error(f"{place} is no trajectory of {robot.name}: its arrays must be of real numbers")
+        found = {name: x.astype(float, copy=False) for name, x in found.items()}
+        if any(found[kind].shape != shape for kind in COLUMNS) or (*found["time"].shape, robot.n) != shape[-2:]:
             raise Error(f"{place} is no trajectory of {robot.name}: q is {shape}, {robot.n} joints are wanted")
         motion = found["time"], found["q"], found["qd"], found["tau"]
-        return Trajectory(robot, *motion, bool(found.get("held", False)), found.get("memory"), accelerations=found["qdd"])
+        return Trajectory(robot, *motion, accelerations=found["qdd"], worked=found.get("worked"), memory=found.get("memory"))
 
     def plot(self) -> Any:
         """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""
@@ -269,8 +272,18 @@ def torques_along(robot: Model, path: Path | Trajectory, step: float = 1e-2) -> 
     return Trajectory(robot, time, q, qd, tau, accelerations=qdd)
 
 
+def alike(wrenches: Any) -> bool:
+    """Whether the same wrenches, by name, act in all rollouts."""
+    return isinstance(wrenches, dict) and all(max(w.force.ndim, w.moment.ndim, w.point.ndim) == 1 for w in wrenches.values())
+
+
+def _summed(parts: Array) -> Array:
+    """Sums (..., T) from the start of parts (..., T - 1)."""
+    return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
+
+
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
+    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',;"\t\n\r') else name
 
 
 def _write_table(file: Any, columns: dict[str, Array]) -> None:
@@ -293,12 +306,12 @@ def _written(path: Any, content: bytes) -> FilePath:
 def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
     import csv
 
-    with place.open(newline="") as lines:
-        rows = list(csv.reader(lines))
     try:
+        with place.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.reader(lines))
         numbers = np.array(rows[1:], dtype=float)
         columns = dict(zip(rows[0], numbers.T, strict=True))
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, csv.Error):
         raise Error(f"{place} is no table of numbers with names above them") from None
     joints = [name[2:] for name in columns if name.startswith("q_")]
     if tuple(joints) != robot.joint_names:
@@ -309,13 +322,15 @@ def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
 
 def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
     try:
-        with np.load(place, allow_pickle=False) as held:
+        with place.open("rb") as file, np.load(file, allow_pickle=False) as held:
             for name in ("time", *COLUMNS, "joints"):
                 if name not in held:
                     raise KeyError(name)  # NumPy's own says more than a name
-            found = {name: held[name] for name in ("time", *COLUMNS, "held", "memory") if name in held}
-            joints = tuple(map(str, held["joints"]))
-    except (ValueError, EOFError) as error:
+            found = {name: held[name] for name in ("time", *COLUMNS, *MORE) if name in held}
+            joints = tuple(map(str, held["joints"].ravel()))
+    except (OSError, KeyError):
+        raise
+    except Exception as error:  # of zipfile, zlib, or the parser of a head; or it is one array (TypeError); or too large
         raise Error(f"{place} is no file of arrays: {error}") from None
     if joints != robot.joint_names:
         raise _other_joints(place, robot, joints)

@@ -1,8 +1,10 @@
 """States as NumPy's files: NPY (one table) and NPZ (one array for each part), piece by piece."""
 
+import lzma
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from math import prod
@@ -18,6 +20,7 @@ from dalembert.spatial import Array
 from dalembert.streams.layout import ROWS, TIME, States, joined, positional
 
 MOST_NAMES = 1 << 20  # bytes
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)  # what reading an archive may end with
 
 
 class _Table:
@@ -25,14 +28,7 @@ class _Table:
 
     def __init__(self, file: IO[bytes], what: str) -> None:
         self._file, self._what = file, what
-        try:
-            version = npy.read_magic(file)
-            if version not in ((1, 0), (2, 0)):
-                raise ValueError(f"version {version} of the format")
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            self.shape, fortran, self._dtype = read(file)
-        except ValueError as error:
-            raise Error(f"{what}: not a NumPy array: {brief(str(error))}") from None
+        self.shape, fortran, self._dtype = _header(file, what)
         if self._dtype.kind not in "fiu":
             raise Error(f"{what}: the entries must be real numbers, got {self._dtype}")
         self.width = self.shape[-1] if self.shape else 1
@@ -68,6 +64,22 @@ class _Table:
         return np.frombuffer(data, self._dtype, count).astype(float, copy=False)
 
 
+def _header(file: IO[bytes], what: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran order, and type of the array that begins here."""
+    try:
+        version = npy.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"version {version} of the format")
+        shape, fortran, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
+    except DAMAGED:
+        raise
+    except Exception as error:  # NumPy parses the head as Python, whose errors are many: SyntaxError, tokenize.TokenError, ...
+        raise Error(f"{what}: not a NumPy array: {brief(str(error))}") from None
+    if min(shape, default=0) < 0:
+        raise Error(f"{what}: not a NumPy array: a shape of {shape}")
+    return shape, fortran, dtype
+
+
 def read_npy(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> Iterator[tuple[States, int, int]]:
     """The states of a table without names, how many there were so far, and how many there are."""
     table = _Table(file, what)
@@ -79,12 +91,19 @@ def read_npy(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
 
 def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> Iterator[tuple[States, int, int]]:
     """The same from an array for each part, (..., n), and t or time if there is one."""
+    try:
+        yield from _read_npz(file, what, robot, wanted)
+    except DAMAGED as error:
+        raise Error(f"{what}: not an NPZ file, or a damaged one: {error}") from None
+
+
+def _read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> Iterator[tuple[States, int, int]]:
     with ExitStack() as open_files:
         try:
             archive = open_files.enter_context(zipfile.ZipFile(file))
-        except zipfile.BadZipFile as error:
+        except (ValueError, NotImplementedError) as error:  # a list of contents that makes no sense
             raise Error(f"{what}: not an NPZ file: {error}") from None
-        there = [name.removesuffix(".npy") for name in archive.namelist()]
+        there = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
         for part in wanted:
             if part not in there:
                 raise Error(f"{what}: there is no array {part!r} (there are: {', '.join(there) or 'none'})")
@@ -110,22 +129,29 @@ def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
 
 
 def _member(open_files: ExitStack, archive: zipfile.ZipFile, name: str, what: str) -> _Table:
+    return _Table(_opened(open_files, archive, name, what), f"{what}, {name}")
+
+
+def _opened(open_files: ExitStack, archive: zipfile.ZipFile, name: str, what: str) -> IO[bytes]:
     try:
-        member = open_files.enter_context(archive.open(f"{name}.npy"))
-    except (RuntimeError, NotImplementedError) as error:  # a password, an unknown way of compressing
+        return open_files.enter_context(archive.open(f"{name}.npy"))
+    except (RuntimeError, NotImplementedError, ValueError) as error:  # a password, an unknown way of compressing
         raise Error(f"{what}: {name} cannot be read: {error}") from None
-    return _Table(member, f"{what}, {name}")
 
 
 def _check_joints(archive: zipfile.ZipFile, there: Sequence[str], what: str, robot: Model) -> None:
     """Trajectories are saved with the names of their joints, which must be this robot's."""
     if "joints" not in there or archive.getinfo("joints.npy").file_size > MOST_NAMES:
         return
-    with archive.open("joints.npy") as member:
-        try:
-            joints = tuple(map(str, npy.read_array(member, allow_pickle=False)))
-        except ValueError:
+    with ExitStack() as opened:
+        member = _opened(opened, archive, "joints", what)
+        shape, _, dtype = _header(member, f"{what}, joints")
+        size = prod(shape) * dtype.itemsize
+        if dtype.kind != "U" or len(shape) != 1 or not 0 < size <= MOST_NAMES:
             return  # something else of this name
+        if len(data := member.read(size)) < size:
+            raise Error(f"{what}, joints: cut short")
+        joints = tuple(map(str, np.frombuffer(data, dtype)))
     if joints != robot.joint_names:
         raise Error(f"{what} is of joints {brief(', '.join(joints))}, but {robot.name} has {', '.join(robot.joint_names)}")
 

@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]  # how much is done, and of how much (0: u
 
 def read_states(
     robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), progress: Progress | None = None
-) -> Iterator[States]:
+) -> Generator[States]:
     r"""States from a CSV, NPY or NPZ file ("-": standard input), some thousand at a time, as dictionaries of arrays (rows, n).
 
     `wanted` are parts of q, qd, qdd, tau; t is there if the file has it. Columns with names may come in any order.

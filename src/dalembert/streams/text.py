@@ -25,6 +25,7 @@ def read_csv(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
         read += len(block)
         skipped = 0
         if layout is None:
+            block = block.removeprefix(b"\xef\xbb\xbf")  # what some programs put before UTF-8
             found = _start(block, line, what, robot, wanted)
             if found is None:
                 continue  # nothing but empty lines and remarks so far
@@ -57,11 +58,13 @@ def _blocks(file: BinaryIO, what: str) -> Iterator[tuple[int, bytes]]:
 def _start(block: bytes, line: int, what: str, robot: Model, wanted: Sequence[str]) -> tuple[Layout, bytes, int] | None:
     """The layout, the delimiter, and how many lines come before the first state; None if nothing is there yet."""
     remark = b""
-    for k, text in enumerate(block.removeprefix(b"\xef\xbb\xbf").split(b"\n")):
+    for k, text in enumerate(block.split(b"\n")):
         bare = text.strip()
         if not bare or bare.startswith(b"#"):
             remark = bare.lstrip(b"# ") or remark
             continue
+        if b"\r" in bare:
+            raise Error(f"{what}, line {line + k}: lines end with a carriage return alone; end them with a line feed")
         outside = re.sub(rb'"[^"]*"', b"", bare)
         delimiter = next((d for d in (b";", b"\t", b",") if d in outside), b"")  # a comma may be a decimal one
         fields, above = _names(bare, delimiter), _names(remark, delimiter)
@@ -78,7 +81,11 @@ def _names(line: bytes, delimiter: bytes) -> list[str]:
     text = line.decode(errors="replace")
     if not delimiter:
         return text.split()
-    return [x.strip() for x in next(csv.reader([text], delimiter=delimiter.decode(), skipinitialspace=True), [])]
+    try:
+        fields = next(csv.reader([text], delimiter=delimiter.decode(), skipinitialspace=True), [])
+    except csv.Error:  # a name without end: shown as it is
+        fields = text.split(delimiter.decode())
+    return [x.strip() for x in fields]
 
 
 def _is_number(text: str | bytes) -> bool:
