@@ -643,3 +643,42 @@ def test_threads_that_begin_at_once():
     """The code that runs the loops is made on first use; a thread that comes second must not run code that was freed."""
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_pieces_of_a_long_run(monkeypatch, every):
+    """Native calls are cut so that Ctrl-C gets its turn; forces, samples and work go on where the last piece ended."""
+    from dalembert.simulate import fixed
+
+    torque = np.random.default_rng(0).normal(size=(2, 40, 2))
+    whole = TWO.simulate([0.1, 0.2], duration=0.04, torque=torque, every=every)
+    monkeypatch.setattr(fixed, "WORK", 100)  # 12 steps of two rollouts
+    pieces = TWO.simulate([0.1, 0.2], duration=0.04, torque=torque, every=every)
+    for kind in ("q", "qd", "tau"):
+        np.testing.assert_array_equal(getattr(pieces, kind), getattr(whole, kind))
+    np.testing.assert_allclose(pieces.work, whole.work, atol=1e-15)
+
+
+@pytest.mark.parametrize("integrator", [*INTEGRATORS, "RK45"])
+def test_forces_at_the_samples(integrator):
+    """`tau` is what the function gives at the time and state of each sample, not in the middle of a step."""
+
+    def torque(t, q, qd):
+        return np.array([np.sin(30 * t) + q[0], 2 * qd[1]])
+
+    found = TWO.simulate([0.1, 0.2], [1.0, -1.0], 0.02, torque=torque, integrator=integrator, every=2)
+    expected = [torque(t, q, qd) for t, q, qd in zip(found.time, found.q, found.qd, strict=True)]
+    np.testing.assert_allclose(found.tau, expected, atol=1e-12)
+
+
+def test_direction_of_events():
+    """A pendulum that swings passes its lowest point in both directions."""
+
+    def bottom(t, q, qd):
+        return q[0] + np.pi / 2
+
+    both = pendulum().simulate([-1.0], duration=3.0, integrator="RK45", step=0.01, events=bottom).events[0]
+    bottom.direction = 1
+    up = pendulum().simulate([-1.0], duration=3.0, integrator="RK45", step=0.01, events=bottom).events[0]
+    assert len(both) > len(up) > 0
+    np.testing.assert_allclose(up, both[1::2], atol=1e-9)

@@ -114,11 +114,11 @@ def bind(kernel: Any) -> Any:
     """Tell the code of a kernel where things are; the table returned must live as long as the kernel."""
     if not supported(kernel.inputs, kernel.outputs):
         return None
-    call = C.cast(C.pythonapi.PyObject_Vectorcall, C.c_void_p).value
-    here = id(np.ndarray), id(np.dtype(float)), id(kernel), call, api("_ARRAY_API", _NEW), machine.address_of(machine.library())
+    call, library = C.cast(C.pythonapi.PyObject_Vectorcall, C.c_void_p).value, machine.library()
+    here = id(np.ndarray), id(np.dtype(float)), id(kernel), call, api("_ARRAY_API", _NEW), machine.address_of(library)
     table = (C.c_void_p * 6)(*here)
     C.CFUNCTYPE(None, C.c_void_p)(kernel.code.address_of("bind"))(C.addressof(table))
-    return table
+    return table, library
 
 
 def short_way(kernel: Any) -> Any:
