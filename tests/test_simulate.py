@@ -357,6 +357,8 @@ def test_frames_and_figures():
         ({"qd0": np.zeros((3, 2)), "q0": np.zeros((4, 2))}, "broadcast"),
         ({"wrenches": np.zeros((3, 6))}, "wrenches"),
         ({"events": lambda t, q, qd: 0.0}, "events"),
+        ({"integrator": ["rk4"]}, "unknown integrator"),
+        ({"integrator": "RK45", "rtol": -1.0}, "rtol"),
     ],
 )
 def test_mistakes(options, says):

@@ -22,14 +22,14 @@ class Wanted(NamedTuple):
 
     rtol: float
     atol: float
-    events: Sequence[Callable[..., Any]] | Callable[..., Any]
+    events: Sequence[Callable[..., Any]]
 
 
 def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, wanted: Wanted) -> Trajectory:
     """Every rollout by itself, at samples of equal spacing; a terminal event ends a single one early."""
     robot, n = plan.robot, plan.robot.n
     solve = optional("scipy.integrate").solve_ivp
-    events = [wanted.events] if callable(wanted.events) else list(wanted.events)
+    events = wanted.events
     if forces.memory is not None:
         raise Error(f"simulate: a controller with a memory needs an integrator of fixed step, not {solver}")
     if any(getattr(e, "terminal", False) for e in events) and start.batch:

@@ -181,13 +181,8 @@ def _rollouts(
         count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * kept.shape[1])))
         to_q, to_v = (np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept)
         all_q = to_q if work is None else np.empty((count, plan.every, *to_q.shape[2:]))
-        first, loops = k * plan.every, (count, plan.every, len(rows))
-        if tau.shape[1] == 1:
-            force = np.moveaxis(tau, 1, 0)[None, None]
-        else:
-            force = np.moveaxis(tau[:, first : first + count * plan.every], 1, 0)
-            force = force.reshape(count, plan.every, *force.shape[1:])[:, :, None]
-        stages.prepared(table(rows, plan.step), force := np.ascontiguousarray(force), (all_q, to_v), loops)()
+        force = _piece(tau, plan.every, k, count)
+        stages.prepared(table(rows, plan.step), force, (all_q, to_v), (count, plan.every, len(rows)))()
         if integrator.implicit and not stages.converged():
             if len(tries) == 1:
                 raise apart(plan)
@@ -201,6 +196,14 @@ def _rollouts(
         k += count
         if not told(count * plan.every):
             return
+
+
+def _piece(tau: Array, every: int, k: int, count: int) -> Array:
+    """The forces (samples, every, 1, B, n) from sample k on; constant ones have one sample and step."""
+    if tau.shape[1] == 1:
+        return np.ascontiguousarray(np.moveaxis(tau, 1, 0)[None, None])
+    found = np.moveaxis(tau[:, k * every : (k + count) * every], 1, 0)
+    return np.ascontiguousarray(found.reshape(count, every, *found.shape[1:])[:, :, None])
 
 
 def _done(force: Array, start: Array, q: Array) -> Array:

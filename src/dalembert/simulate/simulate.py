@@ -40,7 +40,7 @@ def simulate(
     wrenches: Mapping[str, Wrench] | Any = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
-    events: Sequence[Callable[..., Any]] | Callable[..., Any] = (),
+    events: Sequence[Callable[..., Any]] | Callable[..., Any] | None = (),
     progress: Progress | bool | None = None,
     backend: str = "auto",
 ) -> Trajectory:
@@ -55,7 +55,7 @@ def simulate(
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
         with implicit_midpoint a symplectic map).
     wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
-    progress: None (a bar for long work if a person looks on), True, False, or a function of (steps done, all steps).
+    progress: None (a bar for long work if a person looks on), True, False, or a function of (done, all).
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link").with_friction(damping=[2.0, 0.5])
@@ -68,6 +68,10 @@ def simulate(
     """
     steps, samples = _steps(duration, step, every)
     _check_method(method)
+    events = () if events is None else (events,) if callable(events) else tuple(events)
+    for name, choice, known in (("integrator", integrator, (*INTEGRATORS, *adaptive.SOLVERS)), ("velocities", velocities, ROUTES)):
+        if not isinstance(choice, str) or choice not in known:
+            raise unknown(name, choice, known)
     start = _start(robot, q0, qd0)
     forces = _forces(robot, torque, start, steps)
     start = start.widened(forces.batch, robot.n)
@@ -79,7 +83,8 @@ def simulate(
             raise Error(
                 f"{integrator} integrates joint velocities; velocities={velocities!r} needs one of {', '.join(INTEGRATORS)}"
             )
-        found = adaptive.run(plan, integrator, start, forces, acting, adaptive.Wanted(rtol, atol, events))
+        wanted = adaptive.Wanted(_positive("rtol", rtol), _positive("atol", atol), events)
+        found = adaptive.run(plan, integrator, start, forces, acting, wanted)
     else:
         found = _fixed(plan, integrator, start, forces, acting, events)
     _look(robot, found)
@@ -90,13 +95,9 @@ def _fixed(
     plan: fixed.Plan, integrator: str, start: fixed.Start, forces: fixed.Forces, acting: fixed.Acting, events: Any
 ) -> Trajectory:
     robot, route = plan.robot, plan.velocities
-    if integrator not in INTEGRATORS:
-        raise unknown("integrator", integrator, (*INTEGRATORS, *adaptive.SOLVERS))
-    if route not in ROUTES:
-        raise unknown("velocities", route, ROUTES)
     if route != "joint" and plan.method is not None:
         raise Error(f"method chooses among the ways of forward dynamics; velocities={route!r} has one of its own")
-    if callable(events) or len(events):
+    if events:
         raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
     check_route(route, integrator)
     views = VIEWS[route]
@@ -146,7 +147,7 @@ def _positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (number > 0 and np.isfinite(number)):
-        raise Error(f"simulate: {name} must be a positive number of seconds, got {brief(value)}")
+        raise Error(f"simulate: {name} must be a positive number, got {brief(value)}")
     return number
 
 
