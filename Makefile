@@ -11,7 +11,7 @@ study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
-	$(BIN)/python -m pytest -n auto --durations=5
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
