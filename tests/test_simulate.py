@@ -207,6 +207,17 @@ def test_time_of_stages():
     assert np.log2(errors[1] / errors[2]) > 3.7, errors
 
 
+@pytest.mark.parametrize("memory", [0.0, "much", [[1.0]]])
+def test_memory_is_a_row_of_numbers(memory):
+    class Wrong:
+        def __call__(self, t, q, qd, memory):
+            return 0 * q, memory
+
+    Wrong.memory = memory
+    with pytest.raises(da.Error, match=r"memory must be numbers \(k,\)"):
+        TWO.simulate([0.0, 0.0], duration=0.1, torque=Wrong())
+
+
 def test_memory_moves_with_the_state():
     """A controller whose memory is the integral of q: with q' = 1 and no forces it becomes t^2 / 2."""
 
@@ -433,6 +444,9 @@ def test_loops_in_order():
         for bad in (x[..., :1], x.astype(np.float32), x[0], np.zeros((3, 1, 1, 3, 2))):
             with pytest.raises(ValueError, match="does not fit"):
                 ordered(kernel, [bad, a], [x, kept], (2, 3, 4))
+        for counts in ((2, 3), (2, -3, 4), (2**31, 2**31, 4)):
+            with pytest.raises(ValueError, match="three lengths"):
+                ordered(kernel, [x, a], [x, kept], counts)
         frozen = np.broadcast_to(np.zeros(2), kept.shape)
         with pytest.raises(ValueError, match="does not fit"):
             ordered(kernel, [x, a], [x, frozen], (2, 3, 4))

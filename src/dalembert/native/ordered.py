@@ -10,6 +10,7 @@ import ctypes as C  # noqa: N812
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,8 @@ def ordered(
     >>> kept.ravel().tolist()
     [1.0, 2.0, 4.0, 8.0, 16.0]
     """
+    if len(counts) != LOOPS or min(counts) < 0 or prod(counts) >> 62:
+        raise ValueError(f"loops of {counts} passes: three lengths are wanted, none of them negative, and fewer passes")
     batch = outputs[0].shape[LOOPS]
     arrays = (*inputs, *outputs)
     made = kernel if isinstance(kernel, Kernel) else kernel.program

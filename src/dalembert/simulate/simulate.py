@@ -191,8 +191,7 @@ def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.
     if torque is None:
         return fixed.Forces(np.zeros((1, robot.n)), None, None, start.batch)
     if callable(torque):
-        memory = getattr(torque, "memory", None)
-        return fixed.Forces(None, torque, None if memory is None else np.asarray(memory, dtype=float), start.batch)
+        return fixed.Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
     if isinstance(torque, Trajectory):
         raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
     tau = joint_vector(robot, "simulate", "torque", torque)
@@ -209,6 +208,18 @@ def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.
     except ValueError:
         raise Error(f"simulate: torque {tau.shape} and the rollouts {start.batch} do not broadcast together") from None
     return fixed.Forces(tau, None, None, batch)
+
+
+def _memory(given: Any) -> Array | None:
+    if given is None:
+        return None
+    try:
+        memory = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        memory = np.zeros(())
+    if memory.ndim != 1:
+        raise Error(f"simulate: a controller's memory must be numbers (k,), got {brief(given)}")
+    return memory
 
 
 def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
