@@ -421,7 +421,7 @@ def test_no_joints_and_progress(capsys):
 
 
 def test_bar(capsys, monkeypatch):
-    from dalembert.simulate import progress
+    from dalembert import progress
 
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     bar = progress.chosen(True, "working")

@@ -15,7 +15,7 @@ from dalembert.quantities.table import methods
 from dalembert.robot import Robot
 from dalembert.simulate.adaptive import SOLVERS
 from dalembert.simulate.integrators import INTEGRATORS
-from dalembert.simulate.motion import ROUTES
+from dalembert.simulate.stages import ROUTES
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.streams import evaluate_states, load_states, read_states
 from dalembert.text import table

@@ -9,8 +9,7 @@ import numpy as np
 
 from dalembert.errors import Error, optional
 from dalembert.quantities.dynamics import forward_dynamics
-from dalembert.simulate.driven import wide
-from dalembert.simulate.fixed import Acting, Forces, Plan, Start
+from dalembert.simulate.plan import Acting, Forces, Plan, Start, wide
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.spatial import Array
 

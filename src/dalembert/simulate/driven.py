@@ -7,8 +7,9 @@ import numpy as np
 
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.simulate.fixed import CONVERGED, Acting, Forces, Found, Plan, Stages, Start, apart
 from dalembert.simulate.integrators import ITERATIONS, Integrator, Stage, advance, table
+from dalembert.simulate.plan import Acting, Forces, Found, Plan, Start, wide
+from dalembert.simulate.stages import CONVERGED, Stages, apart
 from dalembert.spatial import Array
 
 Velocity = Callable[[Model, Array, Array], Array]  # qd from q and the velocities of a route
@@ -90,7 +91,7 @@ class _Driven:
                 self.passes[s]()
             self.work = self.work + (self.tau[0, 0, 0] * (self.stages.state["q"][0, 0, 0] - before)).sum(axis=-1)
         if self.implicit and not (self.stages.converged() and (self.memory is None or self.memory.met)):
-            raise apart(self.plan)
+            raise apart(self.plan.step)
         self.stages.gap[...] = 0.0
         return self.tau[0, 0, 0] if acted is None else acted
 
@@ -121,14 +122,3 @@ class _Driven:
             if s is not None:
                 self.memory.move(s, rate)
         return wide(found, q.shape, "torque(t, q, qd) must give forces", time)
-
-
-def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
-    """Real numbers of this shape, or an error that says what they should have been."""
-    try:
-        found = np.asarray(given)
-        if found.dtype.kind in "biuf":
-            return np.broadcast_to(found.astype(float, copy=False), shape)
-    except (ValueError, TypeError):
-        pass
-    raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")

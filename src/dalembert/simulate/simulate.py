@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.errors import Error, SingularWarning, brief, unknown
 from dalembert.model.model import Model
+from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.quantity import joint_vector
@@ -16,8 +17,8 @@ from dalembert.quantities.table import methods
 from dalembert.quantities.wrench import Wrench, as_array
 from dalembert.simulate import adaptive, driven, fixed
 from dalembert.simulate.integrators import INTEGRATORS
-from dalembert.simulate.motion import ROUTES, check_route
-from dalembert.simulate.progress import Progress, chosen
+from dalembert.simulate.plan import Acting, Forces, Found, Plan, Start
+from dalembert.simulate.stages import ROUTES, check_route
 from dalembert.simulate.trajectory import Trajectory
 from dalembert.spatial import Array, rotate
 
@@ -77,7 +78,7 @@ def simulate(
     start = start.widened(forces.batch, robot.n)
     acting = _wrenches(robot, wrenches, start)
     told = chosen(progress, f"simulating {robot.name}")
-    plan = fixed.Plan(robot, float(step), samples, int(every), method, velocities, backend, told)
+    plan = Plan(robot, float(step), samples, int(every), method, velocities, backend, told)
     if integrator in adaptive.SOLVERS:
         if velocities != "joint":
             raise Error(
@@ -91,9 +92,7 @@ def simulate(
     return found
 
 
-def _fixed(
-    plan: fixed.Plan, integrator: str, start: fixed.Start, forces: fixed.Forces, acting: fixed.Acting, events: Any
-) -> Trajectory:
+def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
     robot, route = plan.robot, plan.velocities
     if route != "joint" and plan.method is not None:
         raise Error(f"method chooses among the ways of forward dynamics; velocities={route!r} has one of its own")
@@ -105,7 +104,7 @@ def _fixed(
     start = start._replace(qd=v)
     if robot.n * prod(start.batch) == 0:
         empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
-        found = fixed.Found(empty, empty, empty)
+        found = Found(empty, empty, empty)
     elif forces.function or acting.function:
         found = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
     else:
@@ -175,7 +174,7 @@ def _check_method(method: str | None) -> None:
         raise unknown("method for forward_dynamics:", method, known)
 
 
-def _start(robot: Model, q0: Any, qd0: Any) -> fixed.Start:
+def _start(robot: Model, q0: Any, qd0: Any) -> Start:
     q = joint_vector(robot, "simulate", "q0", q0)
     qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
     if q.dtype.kind == "c" or qd.dtype.kind == "c":
@@ -184,14 +183,14 @@ def _start(robot: Model, q0: Any, qd0: Any) -> fixed.Start:
         batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
     except ValueError:
         raise Error(f"simulate: the rollouts of q0 {q.shape} and qd0 {qd.shape} do not broadcast together") from None
-    return fixed.Start(q, qd, batch)
+    return Start(q, qd, batch)
 
 
-def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.Forces:
+def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
     if torque is None:
-        return fixed.Forces(np.zeros((1, robot.n)), None, None, start.batch)
+        return Forces(np.zeros((1, robot.n)), None, None, start.batch)
     if callable(torque):
-        return fixed.Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
+        return Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
     if isinstance(torque, Trajectory):
         raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
     tau = joint_vector(robot, "simulate", "torque", torque)
@@ -207,7 +206,7 @@ def _forces(robot: Model, torque: Any, start: fixed.Start, steps: int) -> fixed.
         batch = np.broadcast_shapes(start.batch, tau.shape[:-2])
     except ValueError:
         raise Error(f"simulate: torque {tau.shape} and the rollouts {start.batch} do not broadcast together") from None
-    return fixed.Forces(tau, None, None, batch)
+    return Forces(tau, None, None, batch)
 
 
 def _memory(given: Any) -> Array | None:
@@ -222,10 +221,10 @@ def _memory(given: Any) -> Array | None:
     return memory
 
 
-def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
+def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     """Wrenches that stay the same in link axes as an array; others as a function of q."""
     if wrenches is None:
-        return fixed.Acting(None, None, None)
+        return Acting(None, None, None)
     array = np.asarray(as_array(robot, "forward_dynamics", start.q, wrenches), dtype=float)
     if array.shape[-2:] != (robot.n, 6):
         raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
@@ -234,12 +233,12 @@ def _wrenches(robot: Model, wrenches: Any, start: fixed.Start) -> fixed.Acting:
     except ValueError:
         raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
     if not isinstance(wrenches, Mapping):
-        return fixed.Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(-1, robot.n, 6), None)
+        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(-1, robot.n, 6), None)
     named = dict(wrenches)
     given = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
-        return fixed.Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
-    return fixed.Acting(given, wide.reshape(-1, robot.n, 6), None)
+        return Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
+    return Acting(given, wide.reshape(-1, robot.n, 6), None)
 
 
 def _over_time(wrench: Wrench) -> Wrench:

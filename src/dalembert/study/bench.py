@@ -10,9 +10,9 @@ import numpy as np
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, brief, optional
 from dalembert.model.model import Model
 from dalembert.native.kernel import Kernel
+from dalembert.progress import Progress, chosen
 from dalembert.quantities.table import quantity_named
 from dalembert.robot import Robot
-from dalembert.simulate.progress import Progress, chosen
 from dalembert.spatial import Array
 from dalembert.study.timing import seconds
 from dalembert.text import table

@@ -12,9 +12,9 @@ import numpy as np
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, brief, optional, unknown
 from dalembert.model.model import Model
 from dalembert.native.kernel import Kernel
+from dalembert.progress import Progress, chosen
 from dalembert.quantities.quantity import compile, operation_count
 from dalembert.quantities.table import methods, quantity_named
-from dalembert.simulate.progress import Progress, chosen
 from dalembert.spatial import Array
 from dalembert.study.complexity import NOTES, Printed, comparable, growth, polynomials, printed, value
 from dalembert.study.timing import seconds

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import Error, PerformanceWarning, brief, optional
+from dalembert.progress import Progress, chosen
 from dalembert.robot import Robot
-from dalembert.simulate.progress import Progress, chosen
 from dalembert.study.compare import Comparison
 from dalembert.study.report import model_sections, motion_sections
 from dalembert.study.report.comparison import comparison

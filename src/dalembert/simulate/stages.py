@@ -1,4 +1,4 @@
-"""One stage of an integrator for a robot, as a program: the equations of motion in joint velocities, quasi-velocities or momenta.
+"""Stages of an integrator: one of them as a program, in joint velocities, quasi-velocities or momenta, and the arrays it runs on.
 
 joint       q' = qd                 qd' = M^-1 (tau - C qd - g - friction)
 quasi       q' = m^-T nu            nu' = m^-1 (tau - g - friction) - C(q, nu)          (Kozlowski's diagonalized equations)
@@ -13,13 +13,15 @@ import numpy as np
 from dalembert.errors import Error
 from dalembert.formulations import methods
 from dalembert.model.model import Model
+from dalembert.native.ordered import ordered
 from dalembert.quantities.quantity import program
 from dalembert.quantities.table import Quantity, friction, register
 from dalembert.simulate.integrators import FACTORS, advance
-from dalembert.spatial import dot, rotate, rotate_back
+from dalembert.spatial import Array, dot, rotate, rotate_back
 from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
 
+CONVERGED = 1e-11  # of an implicit step, relative to the state
 Rates = Callable[[Any, Any, Any, dict[str, Any]], tuple[Any, Any]]  # (q, v, tau, wrenches) -> q', v'
 
 
@@ -93,3 +95,37 @@ def check_route(velocities: str, integrator: str) -> None:
     """Half-implicit steps use that the velocity is the derivative of the position."""
     if integrator == "semi_implicit_euler" and velocities != "joint":
         raise Error(f'semi_implicit_euler needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any')
+
+
+class Stages:
+    """The arrays of a kernel's stage, for some rollouts: one memory, read and written at every pass."""
+
+    def __init__(self, kernel: Any, q: Array, v: Array, wrenches: Array | None) -> None:
+        self.kernel = kernel
+        self.state = {name: np.zeros((1, 1, 1, *q.shape)) for name in STATE}
+        self.gap = np.zeros((1, 1, 1, len(q)))
+        self.wrenches = [] if wrenches is None else [np.array(wrenches, dtype=float)[None, None, None]]
+        self.restart(q, v)
+
+    def restart(self, q: Array, v: Array) -> None:
+        """Begin a step at this state."""
+        for name, value in zip(STATE, (q, v, q, v, 0.0, 0.0), strict=True):
+            self.state[name][...] = value
+        self.gap[...] = 0.0
+
+    def prepared(self, factors: Array, tau: Array, kept: tuple[Array, Array], counts: tuple[int, int, int]) -> Callable[[], None]:
+        """The passes of these loops over samples, steps and stages, to be run."""
+        held = list(self.state.values())
+        outputs = [*held, self.gap, *kept]
+        return ordered(self.kernel, [*held, self.gap, tau, factors[None, None, :, None], *self.wrenches], outputs, counts)
+
+    def converged(self) -> bool:
+        """Whether the iterations of all implicit steps since the restart met."""
+        scale = 1 + sum(np.abs(self.state[name]).max(axis=-1) for name in ("q", "v"))
+        met = np.sqrt(self.gap) <= CONVERGED * scale
+        return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
+
+
+def apart(step: float) -> Error:
+    """Error of an implicit step that is too long."""
+    return Error(f"simulate: the iterations of an implicit step of {step:g} s do not meet; a smaller step would")
