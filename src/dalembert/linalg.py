@@ -5,6 +5,7 @@ U is unit upper triangular. With the base first, D_i is the inertia that joint i
 """
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,10 @@ class Pivots(NamedTuple):
     armature: Any = None  # (n,) reflected rotor inertias
     least: Any = None  # (n,) the rounding errors of D
 
+    def has_rotor(self, i: int) -> bool:
+        """Whether something else than the links adds to D_i."""
+        return self.armature is not None and self.armature[i] != 0
+
     def __call__(self, i: int, D: Any, size: Any = None, later: Mapping[int, Any] | None = None) -> Any:
         """The pivot of joint i; `later` has 1 / D_k of the joints behind it where D_i was found by subtracting, as in `udu`.
 
@@ -40,9 +45,9 @@ class Pivots(NamedTuple):
         """
         D = D if self.armature is None else D + self.armature[i]
         least = 0.0 if self.least is None else self.least[i]
-        if _is_number(D) and least >= D:
+        if _is_number(D) and D <= least:
             raise SingularError(i)
-        if self.least is None:
+        if self.least is None or (_is_number(D) and not later):
             return D
         if not later:
             return above(D, least, np.nan)
@@ -51,7 +56,7 @@ class Pivots(NamedTuple):
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | np.number) and not isinstance(x, complex)
+    return isinstance(x, int | float | np.number | Fraction) and not isinstance(x, complex)
 
 
 PLAIN = Pivots()

@@ -4,10 +4,13 @@ Six-vectors have the angular part first: a twist is (omega, v), a wrench is (mom
 frame in another: x_outer = R x_inner + p. Nothing here knows a robot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from dalembert import precise
 
 # Arrays hold floats, or objects that behave like numbers; the dtype is the parameter that formulations are generic in.
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -20,14 +23,16 @@ class Transform(NamedTuple):
     translation: Any
 
 
-def _plain(value: Any) -> bool:
-    return isinstance(value, int | float | complex)
+def _of_numbers(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of arrays of objects: of numbers it is computed, other scalars have it as a method."""
+    return np.frompyfunc(lambda x: function(x) if isinstance(x, int | float | complex | Fraction) else getattr(x, name)(), 1, 1)
 
 
-_cos = np.frompyfunc(lambda x: np.cos(x) if _plain(x) else x.cos(), 1, 1)
-_sin = np.frompyfunc(lambda x: np.sin(x) if _plain(x) else x.sin(), 1, 1)
-_sqrt = np.frompyfunc(lambda x: np.sqrt(x) if _plain(x) else x.sqrt(), 1, 1)
-_sign = np.frompyfunc(lambda x: np.sign(np.real(x)) if _plain(x) else x.sign(), 1, 1)
+# constants: cosine and sine of 0 are whole numbers, so that what is exact stays exact
+_cos = _of_numbers("cos", lambda x: np.cos(x) if isinstance(x, complex) else 1 if x == 0 else precise.cos_sin(float(x))[0])
+_sin = _of_numbers("sin", lambda x: np.sin(x) if isinstance(x, complex) else 0 if x == 0 else precise.cos_sin(float(x))[1])
+_sqrt = _of_numbers("sqrt", lambda x: np.sqrt(x if isinstance(x, complex) else float(x)))
+_sign = _of_numbers("sign", lambda x: np.sign(np.real(x)))
 
 
 def _is_object(x: Any) -> bool:
@@ -127,6 +132,12 @@ def second_moments(inertia: Any) -> Array:
     return np.asarray(half)[..., None, None] * np.eye(3, dtype=int) - inertia
 
 
+def tensor_of(second: Any) -> Array:
+    """The inertia tensor from second moments: each moment of inertia is the sum of two of them, so where one is 0 two are equal."""
+    diagonal = {(i, i): second[..., j, j] + second[..., k, k] for i, j, k in ((0, 1, 2), (1, 0, 2), (2, 0, 1))}
+    return matrix(diagonal | {(i, j): -second[..., i, j] for i in range(3) for j in range(3) if i != j}, 3)
+
+
 def spin(inertia: Any, w: Any, wd: Any) -> Array:
     """The moment that turns a body about its centre of mass: I wd + w x I w.
 
@@ -162,6 +173,12 @@ def rotate(R: Any, v: Any) -> Array:
 def rotate_back(R: Any, v: Any) -> Array:
     """R^T v: components in the inner frame from components in the outer one."""
     return np.matvec(np.swapaxes(R, -1, -2), v)
+
+
+def rotation_about_z(c: Any, s: Any) -> Array:
+    """Rz for the rotation by an angle with cosine c and sine s."""
+    o = zeros(np.shape(c))
+    return np.stack([stack([c, -s, o]), stack([s, c, o]), stack([o, o, o + 1])], axis=-2)
 
 
 def turn_z(c: Any, s: Any, v: Any) -> Array:
@@ -231,9 +248,7 @@ def exp_z(rho: Any, sigma: Any, q: Any) -> Transform:
 
     Revolute (1, 0), prismatic (0, 1), helical (1, pitch).
     """
-    c, s = cos_sin(rho * q)
-    o = zeros(np.shape(c))
-    return Transform(np.stack([stack([c, -s, o]), stack([s, c, o]), stack([o, o, o + 1])], axis=-2), along_z(sigma * q))
+    return Transform(rotation_about_z(*cos_sin(rho * q)), along_z(sigma * q))
 
 
 def split(V: Any) -> tuple[Array, Array]:

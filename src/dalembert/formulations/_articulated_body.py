@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import Axis, axes, body, wrench_on
+from dalembert.formulations._axes import Axis, axes, free_axis, gain, wrench_on
 from dalembert.linalg import Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -24,7 +24,7 @@ from dalembert.spatial import (
     cross,
     dot,
     join,
-    outer,
+    matrix,
     rotate,
     scaled,
     skew,
@@ -53,10 +53,19 @@ class Articulated(NamedTuple):
         """Both together."""
         return Articulated(self.A + other.A, self.B + other.B, self.C + other.C)
 
-    def less(self, G: Any, U: Any) -> "Articulated":
-        """P - G U^T, where that is symmetric."""
-        (a, c), (u, v) = split(G), split(U)
-        return Articulated(symmetric(self.A - outer(a, u)), self.B - outer(a, v), symmetric(self.C - outer(c, v)))
+    def less(self, G: Any, U: Any, free: int | None) -> "Articulated":
+        """P - G U^T, where that is symmetric; `free` is the row and column that vanishes: nothing resists along a free axis."""
+
+        def block(P: Any, row: int, column: int) -> Array:
+            entries = {
+                (i, j): P[..., i, j] - G[..., row + i] * U[..., column + j]
+                for i in range(3)
+                for j in range(3)
+                if free not in (row + i, column + j)
+            }
+            return matrix(entries, 3)
+
+        return Articulated(symmetric(block(self.A, 0, 0)), block(self.B, 0, 3), symmetric(block(self.C, 3, 3)))
 
     def turned(self, turn: Callable[[Any], Array]) -> "Articulated":
         """In other axes."""
@@ -114,7 +123,7 @@ def bias_forces(tree: Tree, joints: list[Axis], qd: Any, base: tuple[Any, Any, A
         w = w + j.rho * z_qd
         vd = vd + swing(w, wd, along_z(j.slide))
         motion.append((w, wd, vd))
-        m, c, I = body(tree, i)
+        m, c, I = tree.body(i)
         F = m * (vd + swing(w, wd, c))
         p = join(spin(I, w, wd) + cross(c, F), F)
         found.append(p if wrenches is None else p - wrench_on(tree, i, wrenches))
@@ -131,7 +140,7 @@ def inward(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """1/D_i, G_i and e_i, from the tips to the base."""
     n = len(tree.parents)
-    P = [rigid(*body(tree, i)) for i in range(n)]
+    P = [rigid(*tree.body(i)) for i in range(n)]
     z = list(forces)
     r: list[Any] = [None] * n
     G: list[Any] = [None] * n
@@ -140,10 +149,11 @@ def inward(
         s, parent = tree.axis(i), tree.parents[i]
         U = P[i].times(s)
         r[i] = 1 / pivots(i, dot(s, U))
-        G[i] = scaled(r[i], U)
+        free = free_axis(tree, i, pivots)
+        G[i] = gain(U, r[i], free)
         e[i] = tau[..., i] - dot(s, z[i])
         if parent >= 0:
-            P[parent] = P[parent].plus(to_parent(P[i].less(G[i], U), joints[i], fixed_turn))
+            P[parent] = P[parent].plus(to_parent(P[i].less(G[i], U, free), joints[i], fixed_turn))
             z[parent] = z[parent] + joints[i].wrench(z[i] + scaled(e[i], G[i]))
     return r, G, e
 

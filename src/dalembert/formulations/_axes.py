@@ -6,6 +6,7 @@ motion, so that vectors and tensors pass through one constant transform and one 
 
 from typing import Any, NamedTuple
 
+from dalembert.linalg import Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
     Ad_inverse_dual,
@@ -13,7 +14,6 @@ from dalembert.spatial import (
     Transform,
     along_z,
     compose,
-    congruent,
     cos_sin,
     cross,
     exp_z,
@@ -21,6 +21,7 @@ from dalembert.spatial import (
     rotate,
     rotate_back,
     split,
+    stack,
     turn_z,
 )
 
@@ -58,25 +59,11 @@ class Axis(NamedTuple):
         return join(m + cross(self.fixed.translation, f), f)
 
 
-class Body(NamedTuple):
-    """A link seen from its joint's frame: mass, centre of mass, inertia about it."""
-
-    mass: Any
-    com: Any
-    inertia: Any
-
-
-def step(tree: Tree, i: int) -> Transform:
-    """Where joint i's frame stands in its parent's when the joint is at zero."""
-    before, parent = tree.joint(i)[0], tree.parents[i]
-    return before if parent < 0 else compose(tree.joint(parent)[1], before)
-
-
 def axis(tree: Tree, i: int, q: Any) -> Axis:
     """Joint i at position q."""
     _, _, rho, sigma = tree.joint(i)
     q = tree.at(i, q)
-    return Axis(step(tree, i), *cos_sin(rho * q), sigma * q, rho, sigma)
+    return Axis(tree.step(i), *cos_sin(rho * q), sigma * q, rho, sigma)
 
 
 def axes(tree: Tree, q: Any) -> list[Axis]:
@@ -86,13 +73,21 @@ def axes(tree: Tree, q: Any) -> list[Axis]:
 
 def joint_frames(tree: Tree, q: Any) -> list[Transform]:
     """The same as poses: every joint's frame in that of its parent."""
-    return [compose(step(tree, i), exp_z(*tree.joint(i)[2:], tree.at(i, q[..., i]))) for i in range(len(tree.parents))]
+    return [compose(tree.step(i), exp_z(*tree.joint(i)[2:], tree.at(i, q[..., i]))) for i in range(len(tree.parents))]
 
 
-def body(tree: Tree, i: int) -> Body:
-    """Link i in its joint's frame."""
-    R, p = tree.joint(i)[1]
-    return Body(tree.mass[i], rotate(R, tree.com[i]) + p, congruent(R, tree.inertia[i]))
+def free_axis(tree: Tree, i: int, pivots: Pivots) -> int | None:
+    """Which component of a six-vector lies along joint i's axis, if all of D_i comes from the links: for screws and rotors None.
+
+    Then s_i . G_i is exactly 1, and P+_i has a row and column of exact zeros, which rounding would leave as dust.
+    """
+    _, _, rho, sigma = tree.joint(i)
+    return None if pivots.has_rotor(i) else 2 if (rho, sigma) == (1, 0) else 5 if (rho, sigma) == (0, 1) else None
+
+
+def gain(U: Any, reciprocal: Any, free: int | None) -> Array:
+    """G_i = U_i / D_i with U_i = P_i s_i."""
+    return stack([1 if k == free else reciprocal * U[..., k] for k in range(6)])
 
 
 def wrench_on(tree: Tree, i: int, wrenches: Any) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import body, joint_frames, wrench_on
+from dalembert.formulations._axes import free_axis, gain, joint_frames, wrench_on
 from dalembert.linalg import Pivots
 from dalembert.model.tree import Tree
 from dalembert.spatial import (
@@ -54,7 +54,7 @@ def links(tree: Tree, q: Any) -> Links:
     """The robot at q."""
     n = len(tree.parents)
     X = [np.swapaxes(Ad_matrix(inverse(T)), -1, -2) for T in joint_frames(tree, q)]
-    return Links(X, [tree.axis(i) for i in range(n)], [spatial_inertia(*body(tree, i)) for i in range(n)])
+    return Links(X, [tree.axis(i) for i in range(n)], [spatial_inertia(*tree.body(i)) for i in range(n)])
 
 
 def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
@@ -67,7 +67,7 @@ def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
     for i in reversed(range(n)):
         Ps = rotate(P[i], k.s[i])
         D[i] = pivots(i, dot(k.s[i], Ps))
-        G[i] = scaled(1 / D[i], Ps)
+        G[i] = gain(Ps, 1 / D[i], free_axis(tree, i, pivots))
         Psi[i] = k.X[i] @ (np.eye(6, dtype=int) - outer(G[i], k.s[i]))
         if (parent := tree.parents[i]) >= 0:
             P[parent] = P[parent] + symmetric(Psi[i] @ P[i] @ np.swapaxes(k.X[i], -1, -2))

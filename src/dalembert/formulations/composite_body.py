@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.formulations._axes import Axis, Body, axes, body
+from dalembert.formulations._axes import Axis, axes
 from dalembert.linalg import PLAIN, Pivots, inverse, udu
-from dalembert.model.tree import Tree
+from dalembert.model.tree import Body, Tree
 from dalembert.spatial import (
     Ad_inverse_dual,
     Array,
@@ -29,11 +29,11 @@ from dalembert.spatial import (
     dot,
     join,
     matrix,
-    outer,
     rotate,
     skew,
     split,
     symmetric,
+    tensor_of,
     turn_tensor,
     turn_z,
     zeros,
@@ -98,7 +98,7 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
     """S and the momentum (n, f) of all that each joint carries, in its frame about its origin."""
     found: list[tuple[Any, Any]] = []
     for i in range(len(tree.parents)):
-        b = about_origin(*body(tree, i))
+        b = about_origin(*tree.body(i))
         w, v = split(V[i])
         turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
         S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
@@ -132,7 +132,7 @@ def times(b: Body, V: Any) -> Array:
 
 def composite(tree: Tree, joints: list[Axis]) -> list[Body]:
     """Mass, first moment and inertia about the origin of all that each joint carries, in its frame."""
-    found = [about_origin(*body(tree, i)) for i in range(len(tree.parents))]
+    found = [about_origin(*tree.body(i)) for i in range(len(tree.parents))]
     for i in reversed(range(len(found))):
         if (parent := tree.parents[i]) >= 0:
             found[parent] = Body(*(a + b for a, b in zip(found[parent], to_parent(found[i], joints[i]), strict=True)))
@@ -145,11 +145,16 @@ def about_origin(m: Any, c: Any, I: Any) -> Body:
 
 
 def moved(b: Body, p: Any) -> Body:
-    """The same body about a point from which the present origin lies at p."""
+    """The same body about a point from which the present origin lies at p.
+
+    Each moment of inertia is summed from the two second moments that it consists of: a long p along z, as frames that slide along
+    their axes have, then costs the moment about z no digits.
+    """
     m, h, I = b
-    half = h + m * p / 2
-    cross_terms = outer(p, half) + outer(half, p)
-    return Body(m, h + m * p, symmetric(I + 2 * np.asarray(dot(p, half))[..., None, None] * np.eye(3, dtype=int) - cross_terms))
+    after = h + m * p
+    second = {(i, j): p[..., i] * after[..., j] + h[..., i] * p[..., j] for i in range(3) for j in range(i + 1, 3)}
+    second |= {(i, i): p[..., i] * (h[..., i] + after[..., i]) for i in range(3)}
+    return Body(m, after, symmetric(I + tensor_of(symmetric(matrix(second, 3)))))
 
 
 def to_parent(b: Body, joint: Axis) -> Body:

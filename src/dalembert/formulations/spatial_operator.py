@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import body, joint_frames, wrench_on
+from dalembert.formulations._axes import joint_frames, wrench_on
 from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, velocities
 from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
@@ -105,7 +105,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
         rate = H[i] * qd[..., i, None]
         V.append(rate if parent < 0 else Ad(inverse(frames[i]), V[parent]) + rate)
         a.append(ad(V[i], rate))
-        M.append(spatial_inertia(*body(tree, i)))
+        M.append(spatial_inertia(*tree.body(i)))
         g = join(zeros(3), rotate_back(absolute[i].rotation, tree.gravity))
         b_i = -ad_dual(V[i], rotate(M[i], V[i])) - rotate(M[i], g)
         b.append(b_i if wrenches is None else b_i - wrench_on(tree, i, wrenches))

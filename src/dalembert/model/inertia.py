@@ -8,6 +8,7 @@ import numpy as np
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
 from dalembert.model.values import Frozen, Value, frozen_array, number
+from dalembert.precise import product
 from dalembert.spatial import Array, skew
 
 
@@ -57,7 +58,7 @@ class Inertia(Value):
     def moved_to_com(cls, mass: float, com: Any, tensor: Any) -> "Inertia":
         """As `from_origin`, but data are taken as they are."""
         c, mass = skew(frozen_array(com, (3,), "a centre of mass")), number(mass, "a mass")
-        return cls(mass, com, frozen_array(tensor, (3, 3), "an inertia tensor") + mass * (c @ c))
+        return cls(mass, com, frozen_array(tensor, (3, 3), "an inertia tensor") + mass * product(c, c))
 
     @classmethod
     def from_parameters(cls, parameters: Any, *, check: bool = True) -> "Inertia":
@@ -82,7 +83,7 @@ class Inertia(Value):
     def about_origin(self) -> Array:
         """The tensor about the origin of the link's frame (parallel axes)."""
         c = skew(self.com)
-        return self.tensor - self.mass * (c @ c)
+        return self.tensor - self.mass * product(c, c)
 
     @property
     def parameters(self) -> Array:
@@ -112,7 +113,7 @@ class Inertia(Value):
         """The same body described in the outer frame, in which its own frame has the given pose."""
         R = pose.rotation
         with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
-            return Inertia(self.mass, R @ self.com + pose.translation, R @ self.tensor @ R.T)
+            return Inertia(self.mass, product(R, self.com) + pose.translation, product(product(R, self.tensor), R.T))
 
     def __add__(self, other: "Inertia") -> "Inertia":
         """Two bodies in the same frame, rigidly joined. Exact when one of them is zero."""
@@ -123,7 +124,7 @@ class Inertia(Value):
         with np.errstate(all="ignore"):
             mass = self.mass + other.mass
             com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
-            parts = (b.tensor - b.mass * (r @ r) for b in (self, other) for r in [skew(b.com - com)])
+            parts = (b.tensor - b.mass * product(r, r) for b in (self, other) for r in [skew(b.com - com)])
             return Inertia(mass, com, sum(parts, np.zeros((3, 3))))
 
     def __repr__(self) -> str:

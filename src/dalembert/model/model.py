@@ -13,8 +13,10 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Link
 from dalembert.model.pose import Pose
+from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
 from dalembert.model.values import Frozen, Value, frozen_array, instance, text
+from dalembert.precise import product
 from dalembert.spatial import Array, Transform
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -217,8 +219,18 @@ class Model(Value):
             mass=stacked([x.inertia.mass for x in links]),
             com=stacked([x.inertia.com for x in links], 3),
             inertia=stacked([x.inertia.tensor for x in links], 3, 3),
-            gravity=frozen_array(self.base.rotation.T @ self.gravity, (3,), "gravity"),
+            gravity=frozen_array(product(self.base.rotation.T, self.gravity), (3,), "gravity"),
         )
+
+    @cached_property
+    def exact_tree(self) -> Tree:
+        """The same with exact numbers: what programs are traced from."""
+        return self.tree.exact
+
+    @cached_property
+    def reduced_tree(self) -> Tree:
+        """A shorter tree with the same joint forces on a standing base, in exact numbers: frames and inertias are not the robot's."""
+        return reduced(self.tree)
 
     def __repr__(self) -> str:
         joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()

@@ -7,7 +7,8 @@ import numpy as np
 
 from dalembert.errors import Error
 from dalembert.model.values import Frozen, Value, frozen_array
-from dalembert.spatial import Array, Transform
+from dalembert.precise import cos_sin, precisely, product
+from dalembert.spatial import Array, Transform, cross, dot
 
 SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to be 0 or +-1
 
@@ -17,9 +18,15 @@ def _snapped(rotation: Array, tolerance: float) -> Array:
     return np.where(np.abs(rotation - near) <= tolerance, near, rotation)
 
 
+@precisely
 def _nearest_rotation(R: Array) -> Array:
-    u, _, vt = np.linalg.svd(R)
-    return u @ vt
+    """The orthogonal factor of R, by Newton's iteration for R^T R = 1; the number of right digits doubles at every step."""
+    for _ in range(100):
+        defect = R.T @ R - np.eye(3, dtype=int)
+        R = R - R @ defect / 2
+        if abs(defect).max() < 1e-30:
+            break
+    return R
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,10 +42,10 @@ class Pose(Value):
 
     def __post_init__(self) -> None:
         R = frozen_array(self.rotation, (3, 3), "a rotation")
-        defect = float(np.abs(R @ R.T - np.eye(3)).max())
+        defect = float(np.abs(product(R, R.T) - np.eye(3)).max())
         if defect > 1e-6:
             raise Error(f"not a rotation: R R^T differs from the identity by {defect:.2g}, R = {R.tolist()}")
-        if np.linalg.det(R) < 0:
+        if dot(cross(R[0], R[1]), R[2]) < 0:
             raise Error(f"not a rotation but a reflection (determinant -1): R = {R.tolist()}")
         if defect > 1e-14:  # figures rounded by hand: take the rotation they mean
             R = _nearest_rotation(R)
@@ -54,7 +61,7 @@ class Pose(Value):
     def of(cls, translation: Any = (0.0, 0.0, 0.0), rpy: Any = (0.0, 0.0, 0.0)) -> "Pose":
         """Pose from an origin and URDF's roll-pitch-yaw: turn about fixed x, then y, then z (radians)."""
         roll, pitch, yaw = frozen_array(rpy, (3,), "rpy")
-        return cls(rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll), translation)
+        return cls(product(product(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll)), translation)
 
     @classmethod
     def coerce(cls, value: Any) -> "Pose":
@@ -85,11 +92,12 @@ class Pose(Value):
     @property
     def inverse(self) -> "Pose":
         """The outer frame seen from the inner one."""
-        return Pose(self.rotation.T, -self.rotation.T @ self.translation)
+        return Pose(self.rotation.T, -product(self.rotation.T, self.translation))
 
     def __matmul__(self, inner: "Pose") -> "Pose":
         """The pose of `inner`'s frame in this pose's outer frame."""
-        return Pose(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
+        rotation, translation = (product(self.rotation, x) for x in (inner.rotation, inner.translation))
+        return Pose(rotation, translation + self.translation)
 
     def snapped(self, tolerance: float) -> "Pose":
         """A rotation nearby in which the entries that are now smaller than `tolerance` are exactly 0."""
@@ -126,7 +134,7 @@ def rotation_z(angle: float) -> Array:
 
 
 def _exact_cos_sin(angle: float) -> tuple[float, float]:
-    c, s = _snapped(np.array([np.cos(angle), np.sin(angle)]), SNAP)
+    c, s = _snapped(np.array(cos_sin(float(angle))), SNAP)
     return float(c), float(s)
 
 
@@ -138,6 +146,10 @@ def align_z(axis: Array) -> Array:
     """
     k = int(np.argmax(np.abs(axis)))
     x = np.eye(3)[(k + 1) % 3]
-    x = x - axis * (axis @ x)
-    x = x / np.linalg.norm(x)
-    return _snapped(np.stack([x, np.cross(axis, x), axis], axis=-1), SNAP) + 0.0
+    x = unit(x - axis * dot(axis, x))
+    return _snapped(np.stack([x, cross(axis, x), axis], axis=-1), SNAP) + 0.0
+
+
+def unit(v: Array) -> Array:
+    """A vector as long as 1."""
+    return v / np.sqrt(dot(v, v))

@@ -9,8 +9,9 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import LETTERS, Joint, Link
 from dalembert.model.model import Model
-from dalembert.model.pose import Pose
+from dalembert.model.pose import Pose, unit
 from dalembert.model.values import parent_indices
+from dalembert.precise import product
 
 M = TypeVar("M", bound=Model)
 
@@ -18,7 +19,7 @@ M = TypeVar("M", bound=Model)
 def random_pose(rng: np.random.Generator, reach: float = 0.4) -> Pose:
     """A pose with a uniformly random rotation."""
     quaternion = rng.normal(size=4)
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    w, x, y, z = unit(quaternion)
     R = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
@@ -30,10 +31,10 @@ def random_pose(rng: np.random.Generator, reach: float = 0.4) -> Pose:
 def random_inertia(rng: np.random.Generator) -> Inertia:
     """The inertia of a random cloud of eight points, so it is always possible."""
     points, masses = rng.uniform(-0.3, 0.3, (8, 3)), rng.uniform(0.1, 0.6, 8)
-    com = masses @ points / masses.sum()
+    com = product(points.T, masses) / masses.sum()
     r = points - com
-    tensor = np.einsum("k,kij->ij", masses, np.einsum("ki,ki->k", r, r)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None, :])
-    return Inertia.from_com(float(masses.sum()), com, (tensor + tensor.T) / 2)
+    second = product(masses * r.T, r)
+    return Inertia.from_com(float(masses.sum()), com, np.trace(second) * np.eye(3) - second)
 
 
 def random_robot(cls: type[M], seed: int, joints: str = "RPRRP", parents: Sequence[int] | None = None) -> M:

@@ -4,161 +4,208 @@ Frames: every link frame moves onto its joint axis and turns about it, so that t
 Denavit-Hartenberg-like: a turn about x and an offset in the plane of x and z. What is left of the turn about z joins the joint
 angle.
 
-Inertias: a body on a line along a revolute axis feels nothing of that joint's turning, so it may belong to the parent as well
+Inertias: a body on a line along a revolute axis feels nothing of that joint's rotation, so it may belong to the parent as well
 (Khalil and Kleinfinger). Of link i that is all mass on the axis: its first moment and second moment along z go to the parent,
-and its mass as far as it helps. A sliding joint hands over the whole rotational inertia. What reaches the base vanishes. The
+and its mass as far as it helps. A prismatic joint hands over the whole rotational inertia. What reaches the base vanishes. The
 result need not be physical.
+
+A frame may slide far along its axis, and moments about its new origin then cancel in the joint forces. Everything here is
+therefore computed with decimals, and rounded once; the zeros that the frames and the sharing make are exact.
 """
+
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
-from dalembert.model.pose import rotation_z
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, Transform, compose, inverse
+from dalembert.precise import arctan2, decimal, decimals, exact, rounded
+from dalembert.spatial import (
+    Array,
+    Transform,
+    dot,
+    homogeneous,
+    pseudo_inertia,
+    rotate_back,
+    rotation_about_z,
+    second_moments,
+    sqrt,
+    tensor_of,
+    turn_tensor,
+)
 
-NOTHING = 1e-14  # of the larger entries: rounding
+NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figures that a model is made of
 
 
 def reduced(tree: Tree) -> Tree:
-    """A tree with the same joint forces on a standing base; only for trees of floats."""
-    with np.errstate(all="ignore"):
-        made = regrouped(reframed(tree))
-    numbers = (*made.before, made.mass, made.com, made.inertia)
-    return made if all(np.isfinite(x).all() for x in numbers) else tree  # absurd figures overflow: leave them as they are
+    """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats."""
+    with decimals():
+        made = regrouped(reframed(on_axes(tree.mapped(decimal))))
+        second = rounded(made.inertia)
+        floats = made.mapped(rounded)
+    if not all(np.isfinite(x).all() for x in (*floats.before, floats.mass, floats.com, second)):
+        return tree.exact  # absurd figures overflow: leave them as they are
+    return floats._replace(inertia=tensor_of(exact(second))).exact
 
 
 # --- frames -------------------------------------------------------------------------------------------------------------
 
 
-def reframed(tree: Tree) -> Tree:
-    """Link frames on the joint axes, aligned with the first child's axis."""
+def on_axes(tree: Tree) -> Tree:
+    """Link frames moved onto the joint axes, where the joints end."""
     n = len(tree.parents)
-    children = tree.children
-    moved: list[Transform] = []  # the new frame of link i in its old frame
-    before: list[Transform] = []
-    offset = np.zeros(n)
-    for i, parent in enumerate(tree.parents):
-        first, after, rho, sigma = tree.joint(i)
-        step = first if parent < 0 else compose(inverse(moved[parent]), first)
-        turn, slide = _turn(tree, i, children[i]), _slide(step)
-        if parent < 0:
-            slide = 0.0  # the base does not turn, so its distance does not matter
-        screw = Transform(rotation_z(turn), np.array([0.0, 0.0, slide]))
-        moved.append(compose(inverse(after), screw))
-        step = compose(step, screw)
-        angle = _about_z(step.rotation) if (rho, sigma) == (1.0, 0.0) else 0.0
-        offset[i] = angle
-        before.append(_clean(compose(step, Transform(rotation_z(-angle), np.zeros(3)))))
-    com = [m.rotation.T @ (c - m.translation) for m, c in zip(moved, tree.com, strict=True)]
-    inertia = [m.rotation.T @ I @ m.rotation for m, I in zip(moved, tree.inertia, strict=True)]
+    steps, bodies = [tree.step(i) for i in range(n)], [tree.body(i) for i in range(n)]
     return tree._replace(
-        before=Transform(np.array([b.rotation for b in before]), np.array([b.translation for b in before])),
-        after=Transform(np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3))),
-        com=np.array([_without_rounding(c, np.abs(c).max()) for c in com]),
-        inertia=np.array([_without_rounding(I, np.abs(I).max(), keep_diagonal=True) for I in inertia]),
-        offset=offset,
+        before=Transform(np.array([T.rotation for T in steps]), np.array([T.translation for T in steps])),
+        after=Transform(np.broadcast_to(np.eye(3, dtype=int), (n, 3, 3)), np.zeros((n, 3), dtype=int)),
+        com=np.array([body.com for body in bodies]),
+        inertia=np.array([body.inertia for body in bodies]),
     )
 
 
-def _turn(tree: Tree, i: int, children: tuple[int, ...]) -> float:
-    """How far link i's frame must turn about its axis for its x to be normal to the first child's axis as well."""
+def reframed(tree: Tree) -> Tree:
+    """Link frames turned about their axes and slid along them, to suit the axes of the parent and of the first child."""
+    turns = [_turn(tree, children) for children in tree.children]
+    slides: list[Any] = []
+    before: list[Transform] = []
+    com, inertia = [], []
+    offset: list[Any] = []
+    for i, parent in enumerate(tree.parents):
+        (R, p), _, rho, sigma = tree.joint(i)
+        if parent >= 0:
+            back = rotation_about_z(*turns[parent])
+            R, p = back.T @ R, rotate_back(back, p) - np.array([0, 0, slides[parent]])
+        slide = _slide(R, p) if parent >= 0 else Decimal(0)  # the base does not turn, so its distance does not matter
+        p = p + R[:, 2] * slide
+        R = R @ rotation_about_z(*turns[i])
+        c, s = _about_z(R) if (rho, sigma) == (1, 0) else (1, 0)
+        before.append(_clean(Transform(R @ rotation_about_z(c, -s), p)))
+        offset.append(arctan2(float(s), float(c)))
+        slides.append(slide)
+        c, s = turns[i]
+        com.append(rotate_back(rotation_about_z(c, s), tree.com[i]) - np.array([0, 0, slide]))
+        inertia.append(turn_tensor(c, -s, tree.inertia[i]))
+    return tree._replace(
+        before=Transform(np.array([b.rotation for b in before]), np.array([b.translation for b in before])),
+        com=np.array([_without_rounding(c, abs(c).max()) for c in com]),
+        inertia=np.array([_without_rounding(I, abs(I).max(), keep_diagonal=True) for I in inertia]),
+        offset=np.array(offset),
+    )
+
+
+def _turn(tree: Tree, children: tuple[int, ...]) -> tuple[Any, Any]:
+    """Cosine and sine of the turn about a link's axis that makes its x normal to the first child's axis as well."""
     if not children:
-        return 0.0
-    _, after, _, _ = tree.joint(i)
-    child = compose(after, tree.joint(children[0])[0])
-    x, y = child.rotation[0, 2], child.rotation[1, 2]
-    if np.hypot(x, y) > NOTHING:
-        return 0.0 if abs(x) <= NOTHING else float(np.arctan2(x, -y))
-    x, y = child.translation[:2]
-    return 0.0 if abs(y) <= NOTHING else float(np.arctan2(y, x))
+        return 1, 0
+    R, p = tree.joint(children[0])[0]
+    x, y = -R[1, 2], R[0, 2]
+    if max(abs(x), abs(y)) <= NOTHING:  # parallel axes: x points to the other
+        x, y = (_without_rounding(p, abs(p).max()))[:2]
+    size = sqrt(x * x + y * y)
+    return (1, 0) if abs(y) <= NOTHING * size else (x / size, y / size)
 
 
-def _slide(step: Transform) -> float:
+def _slide(R: Any, p: Any) -> Any:
     """How far a frame must slide along its own z to lose a component of its offset: y, or z where the axes are parallel.
 
     Nowhere far: where axes are almost parallel, as rounded angles make them, their common normal may be kilometres away.
     """
-    direction, offset = step.rotation[:, 2], step.translation
-    if abs(direction[0]) > NOTHING or NOTHING < abs(direction[1]) < 0.05:
-        return 0.0
-    return float(-offset[1] / direction[1]) if abs(direction[1]) > NOTHING else float(-offset[2] / direction[2])
+    x, y, z = R[:, 2]
+    if abs(x) > NOTHING or NOTHING < abs(y) < Decimal("0.05"):
+        return Decimal(0)
+    return -p[1] / y if abs(y) > NOTHING else -p[2] / z
 
 
-def _about_z(R: Array) -> float:
-    """theta where R = Rx(alpha) Rz(theta), if it is no right angle; else 0."""
-    if abs(R[0, 2]) > NOTHING or min(abs(R[0, 0]), abs(R[0, 1])) <= NOTHING:
-        return 0.0
-    return float(np.arctan2(-R[0, 1], R[0, 0]))
+def _about_z(R: Any) -> tuple[Any, Any]:
+    """Cosine and sine of theta where R = Rx(alpha) Rz(theta) and theta is no right angle; else of 0."""
+    c, s = R[0, 0], -R[0, 1]
+    if abs(R[0, 2]) > NOTHING or min(abs(c), abs(s)) <= NOTHING:
+        return 1, 0
+    size = sqrt(c * c + s * s)
+    return c / size, s / size
 
 
-def _without_rounding(x: Array, size: float, keep_diagonal: bool = False) -> Array:
-    small = np.abs(x) <= NOTHING * size
-    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, 0.0, x)
+def _without_rounding(x: Array, size: Any, keep_diagonal: bool = False) -> Array:
+    small = abs(x) <= NOTHING * size
+    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, 0, x)
 
 
 def _clean(T: Transform) -> Transform:
     """Entries that are rounding made exact."""
-    R = np.where(np.abs(T.rotation - np.rint(T.rotation)) <= NOTHING, np.rint(T.rotation), T.rotation)
-    return Transform(R, _without_rounding(T.translation, np.abs(T.translation).max()))
+    whole = np.array([[round(x) for x in row] for row in T.rotation])
+    R = np.where(abs(T.rotation - whole) <= NOTHING, whole, T.rotation)
+    return Transform(R, _without_rounding(T.translation, abs(T.translation).max()))
 
 
 # --- inertias -----------------------------------------------------------------------------------------------------------
 
 
 def regrouped(tree: Tree) -> Tree:
-    """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes."""
+    """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes.
+
+    A body is its 4x4 matrix of moments, the integral of r r^T dm with r = (x, y, z, 1). Instead of the inertias the result has
+    second moments about the centres of mass.
+    """
     n = len(tree.parents)
-    mass, first = np.array(tree.mass), tree.mass[:, None] * tree.com
-    about = np.array([I + _shift(m, c) for m, c, I in zip(tree.mass, tree.com, tree.inertia, strict=True)])  # the origin
-    com, tensor = np.zeros((n, 3)), np.zeros((n, 3, 3))
+    bodies = [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]
+    mass, com, second = [], [], []
     for i in reversed(range(n)):
         before, _, rho, sigma = tree.joint(i)
-        m, h, J = mass[i], first[i].copy(), about[i].copy()
-        give_m, give_h, give_J = 0.0, np.zeros(3), np.zeros((3, 3))
-        turning = (rho, sigma) == (1.0, 0.0)
-        if turning:
-            on_axis = float(np.abs(h[:2]).max()) <= NOTHING * max(float(np.abs(h).max()), abs(m) * NOTHING)
-            keep = 0.0 if on_axis else _useful_mass(m, h, J)
-            line = (J[0, 0] + J[1, 1] - J[2, 2]) / 2  # the second moment along z, which is felt about x and y only
-            give_m, give_h[2], give_J = m - keep, h[2], np.diag([line, line, 0.0])
-            J[0, 0], J[1, 1] = (J[0, 0] - J[1, 1] + J[2, 2]) / 2, (J[1, 1] - J[0, 0] + J[2, 2]) / 2
-            m, h = keep, np.zeros(3) if on_axis else np.array([h[0], h[1], 0.0])
-        elif h.any() and abs(m) < 1e-3 * _mass_behind(h, J):
-            return tree  # children left a first moment without mass on a link whose mass is not free
-        c = h / m if m else np.zeros(3)
-        I = J - _shift(m, c)
-        I = _without_rounding(I, max(np.abs(I).max(), np.abs(J).max()), keep_diagonal=True)
-        if turning:
-            I[2, 2] = I[0, 0] + I[1, 1]  # no extent along z, to the last digit
-        if rho == 0.0:
-            give_J, I = I, np.zeros((3, 3))
-        mass[i], com[i], tensor[i] = m, c, I
-        parent = tree.parents[i]
-        if parent >= 0:
-            R, t = before
-            h = R @ give_h
-            mass[parent] += give_m
-            first[parent] += h + give_m * t
-            about[parent] += R @ give_J @ R.T + _shift(give_m, t) + 2 * (h @ t) * np.eye(3) - np.outer(h, t) - np.outer(t, h)
-    return tree._replace(mass=mass, com=com, inertia=tensor)
+        m, h = bodies[i][3, 3], bodies[i][:3, 3]
+        if (rho, sigma) != (1, 0) and h.any() and abs(m) < _least_mass(bodies[i]) / 1000:
+            # children have left a first moment without mass on a link whose mass is not free
+            return tree._replace(inertia=second_moments(tree.inertia))
+        given = _line(bodies[i]) if (rho, sigma) == (1, 0) else _spread(bodies[i]) if rho == 0 else np.zeros((4, 4), dtype=int)
+        if (parent := tree.parents[i]) >= 0:
+            T = homogeneous(before)
+            bodies[parent] = bodies[parent] + T @ given @ T.T
+        kept = bodies[i] - given
+        mass.append(kept[3, 3])
+        com.append(kept[:3, 3] / kept[3, 3] if kept[3, 3] else np.zeros(3, dtype=int))
+        second.append(_about_com(kept))
+    return tree._replace(mass=np.array(mass[::-1]), com=np.array(com[::-1]), inertia=np.array(second[::-1]))
 
 
-def _shift(m: float, c: Array) -> Array:
-    """The inertia of a point mass at c about the origin."""
-    return m * ((c @ c) * np.eye(3) - np.outer(c, c))
+def _about_com(body: Array) -> Array:
+    """The second moments about the centre of mass, rounding removed."""
+    about_origin, h, m = body[:3, :3], body[:3, 3], body[3, 3]
+    found = about_origin - h[:, None] * h[None, :] / m if m else about_origin
+    return _without_rounding(found, max(abs(found).max(), abs(about_origin).max()), keep_diagonal=True)
 
 
-def _mass_behind(h: Array, J: Array) -> float:
-    """About the least mass that a body with this first moment and inertia can have: a scale where none is given."""
-    spread = float(np.abs(np.diagonal(J)).sum()) / 2
-    return float(h @ h) / spread if spread else 1.0
+def _line(body: Array) -> Array:
+    """What a revolute link may hand over: moments along z alone, and what mass it does not need."""
+    given = np.zeros((4, 4), dtype=object)
+    given[2:, 2:] = body[2:, 2:]
+    beside, h = body.copy(), body[:3, 3]
+    beside[2, :], beside[:, 2] = 0, 0
+    if abs(h[:2]).max() <= NOTHING * max(abs(h).max(), abs(body[3, 3]) * NOTHING):
+        given[:2, 3] = given[3, :2] = h[:2]  # on the axis: rounding
+    else:
+        given[3, 3] = body[3, 3] - _useful_mass(beside)
+    return given
 
 
-def _useful_mass(m: float, h: Array, J: Array) -> float:
-    """A mass for a turning link, which is free: one with which the product of inertia xy about the centre of mass vanishes.
+def _spread(body: Array) -> Array:
+    """What a prismatic link may hand over: its rotational inertia."""
+    given = np.zeros((4, 4), dtype=object)
+    given[:3, :3] = _about_com(body)
+    return given
 
-    If that is out of proportion, which would cost digits, its own mass, or a proportionate one.
+
+def _least_mass(body: Array) -> Any:
+    """About the least mass that a body with these first and second moments can have: a scale where none is given."""
+    h, spread = body[:3, 3], abs(np.diagonal(body)[:3]).sum()
+    return dot(h, h) / spread if spread else Decimal(1)
+
+
+def _useful_mass(body: Array) -> Any:
+    """A mass for a revolute link, which is free: one with which the moment xy about the centre of mass vanishes.
+
+    If that is a hundred times out of proportion, which would cost as many digits, its own mass, or a proportionate one: about two
+    general arms in a hundred have such a link, and their programs a few operations more.
     """
-    scale = max(abs(m), _mass_behind(h, J))
-    wanted = -h[0] * h[1] / J[0, 1] if J[0, 1] else 0.0
-    return next((float(x) for x in (wanted, m) if 0.1 * scale < abs(x) < 10 * scale), scale)
+    m, x, y, xy = body[3, 3], body[0, 3], body[1, 3], body[0, 1]
+    scale = max(abs(m), _least_mass(body))
+    wanted = x * y / xy if xy else Decimal(0)
+    return next((mass for mass in (wanted, m) if scale / 100 < abs(mass) < 100 * scale), scale)

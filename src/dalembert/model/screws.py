@@ -11,7 +11,8 @@ from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
 from dalembert.model.values import frozen_array, instance, parent_indices
-from dalembert.spatial import Ad, Array
+from dalembert.precise import precisely, product
+from dalembert.spatial import Ad, Array, cross, dot
 
 M = TypeVar("M", bound=Model)
 NO_PITCH = 1e-6  # m/rad
@@ -54,7 +55,7 @@ def from_screws(
         raise Error(f'frame must be "space" or "body", got {frame!r}')
     if frame == "body" and count:
         tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
-        S = Ad(tip_pose.transform, S)
+        S = precisely(Ad)(tip_pose.transform, S)
     elif tip is not None:
         raise Error('tip= belongs to frame="body"; space screws need none')
     base_name = str(options.get("base_name", "base"))
@@ -89,16 +90,17 @@ def _joint(screw: Array, home: Pose, name: str) -> tuple[Joint, Pose]:
     """The joint of a screw, and a frame in the base with z along it: beside the link's home and aligned with it."""
     w, v = screw[:3], screw[3:]
     turning = bool(w.any())
-    size = float(np.linalg.norm(w if turning else v))
+    along = w if turning else v
+    size = float(np.sqrt(dot(along, along)))
     if abs(size - 1.0) > 1e-9:
         part = "angular" if turning else "linear"
         raise Error(f"screw of {name!r}: the {part} part must be a unit vector, got length {size:.6g}: {screw.tolist()}")
-    direction = (w if turning else v) / size
-    axes = home.rotation @ align_z(home.rotation.T @ direction)
+    direction = along / size
+    axes = product(home.rotation, align_z(product(home.rotation.T, direction)))
     if not turning:
         return Joint(name, "prismatic"), Pose(axes, home.translation)
-    pitch = float(direction @ v)
-    foot = np.cross(direction, v)  # the point of the axis nearest the base
-    origin = foot + direction * (direction @ (home.translation - foot))
+    pitch = float(dot(direction, v))
+    foot = cross(direction, v)  # the point of the axis nearest the base
+    origin = foot + direction * dot(direction, home.translation - foot)
     joint = Joint(name) if abs(pitch) <= NO_PITCH else Joint(name, "helical", pitch=pitch)
     return joint, Pose(axes, origin)

@@ -1,8 +1,18 @@
 """The robot as formulations see it: plain arrays of any scalar, nothing to validate."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dalembert.spatial import Transform, along_z, compose, cross, exp_z, join, split, zeros
+from dalembert.precise import exact, exact_rotation
+from dalembert.spatial import Transform, along_z, compose, congruent, cross, exp_z, join, rotate, split, symmetric, zeros
+
+
+class Body(NamedTuple):
+    """A rigid body seen from some frame: mass, centre of mass, inertia about it."""
+
+    mass: Any
+    com: Any
+    inertia: Any
 
 
 class Tree(NamedTuple):
@@ -20,6 +30,16 @@ class Tree(NamedTuple):
     inertia: Any  #        (n, 3, 3) about the centre of mass, in link axes
     gravity: Any  #        (3,) the physical field, in the base frame
     offset: Any = None  #  (n,) added to the joint positions; None means 0
+
+    def mapped(self, convert: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> "Tree":
+        """The same tree with its numbers converted."""
+        return Tree(self.parents, *convert(tuple(self[1:])))
+
+    @property
+    def exact(self) -> "Tree":
+        """A tree of floats in fractions, and its rotations orthogonal to the last digit."""
+        turns = (Transform(exact_rotation(T.rotation), T.translation) for T in (self.before, self.after))
+        return self._replace(**dict(zip(("before", "after"), turns, strict=True))).mapped(exact)
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -60,6 +80,16 @@ class Tree(NamedTuple):
         before = Transform(self.before.rotation[i], self.before.translation[i])
         after = Transform(self.after.rotation[i], self.after.translation[i])
         return before, after, self.screw[i][0], self.screw[i][1]
+
+    def step(self, i: int) -> Transform:
+        """Where joint i's frame stands in its parent's joint frame when the joint is at zero."""
+        before, parent = self.joint(i)[0], self.parents[i]
+        return before if parent < 0 else compose(self.joint(parent)[1], before)
+
+    def body(self, i: int) -> "Body":
+        """Link i in its joint's frame."""
+        R, p = self.joint(i)[1]
+        return Body(self.mass[i], rotate(R, self.com[i]) + p, symmetric(congruent(R, self.inertia[i])))
 
     def axis(self, i: int) -> Any:
         """Joint i's axis as a twist in the frame on it: (0, 0, rho; 0, 0, sigma)."""

@@ -13,7 +13,7 @@ from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Kind, Link, Mimic
 from dalembert.model.model import Model
-from dalembert.model.pose import Pose, align_z
+from dalembert.model.pose import Pose, align_z, unit
 from dalembert.model.values import text
 from dalembert.spatial import Array
 
@@ -144,8 +144,7 @@ def _axis(element: Element, here: str) -> Array:
     largest = float(np.abs(axis).max())
     if largest < 1e-6:
         raise Error(f"{here} has axis {axis.tolist()}, which has no direction")
-    axis = axis / largest
-    return axis / np.linalg.norm(axis)
+    return unit(axis / largest)
 
 
 def _inertia(link: Element, here: str) -> Inertia:

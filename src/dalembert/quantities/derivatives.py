@@ -326,7 +326,7 @@ def _displaced(T: Transform, by: Any) -> Transform:
 
 
 def _geometry(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    n, tree = model.n, model.tree
+    n, tree = model.n, model.exact_tree
     if not n:
         return _empty({"q": (0,), "qd": (0,), "qdd": (0,)}, GeometryDerivatives._fields, (0, 0, 6))
     function = formulation("inverse_dynamics", method)

@@ -177,7 +177,7 @@ def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapp
     terms, keep = formulation("dalembert_terms", method), options["keep"]
 
     def kept(q: Any, qd: Any, qdd: Any) -> Any:
-        *parts, c = terms(model.tree, q, qd)
+        *parts, c = terms(model.exact_tree, q, qd)
         masks = [True] * 4 if keep is None else map(np.array, keep)
         D_tran, D_rot, h_tran, h_rot = (np.where(mask, part, 0) for mask, part in zip(masks, parts, strict=True))
         return rotate(symmetric(D_tran + D_rot), qdd) + h_tran + h_rot + c

@@ -127,7 +127,7 @@ def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapp
     def body(q: Any, qd: Any, qdd: Any) -> Any:
         if n == 0:
             return np.zeros((0, 0))
-        parts = [formulation("regressor", method)(model.tree, q, qd, qdd)]
+        parts = [formulation("regressor", method)(model.exact_tree, q, qd, qdd)]
         if options["friction"]:
             parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
         if options["armature"]:

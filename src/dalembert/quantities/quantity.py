@@ -15,7 +15,6 @@ from dalembert.formulations import formulation, takes
 from dalembert.linalg import SingularError
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
-from dalembert.model.reduce import reduced
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.quantities.singular import check_regular, regular, without_inertia
@@ -91,7 +90,7 @@ def _body(model: Model, quantity: str, method: str | None, optional: Sequence[st
     method = method or described.method
     function = formulation(quantity, method, tuple(optional))
     # on a standing base these depend neither on link frames nor on how inertias are shared out along the axes
-    tree = reduced(model.tree) if described.invariant and not optional and model.n else model.tree
+    tree = model.reduced_tree if described.invariant and not optional else model.exact_tree
     function = partial(function, tree)
     if model.n and takes(quantity, method, "pivots"):
         function = partial(function, pivots=pivots(model, described.rotors))

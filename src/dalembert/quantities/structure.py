@@ -7,7 +7,6 @@ import numpy as np
 from dalembert.errors import Error
 from dalembert.formulations import formulation, methods
 from dalembert.model.model import Model
-from dalembert.model.reduce import reduced
 from dalembert.quantities.quantity import evaluate, joint_vector, program
 from dalembert.quantities.table import QD, Q, Quantity, joint_parameters, register
 from dalembert.quantities.table import friction as friction_terms
@@ -141,8 +140,7 @@ def _forces(gravity: bool, moving: bool) -> Any:
     """The program of a part of inverse dynamics, friction left out."""
 
     def derived(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-        tree = reduced(model.tree) if model.n else model.tree
-        tree = tree if gravity else tree._replace(gravity=zeros(3))
+        tree = model.reduced_tree if gravity else model.reduced_tree._replace(gravity=zeros(3))
         function, still = formulation("inverse_dynamics", method), zeros(model.n)
 
         def body(*state: Any) -> Any:
@@ -178,7 +176,7 @@ def _mass_matrix_gradient(model: Model, method: str, optional: tuple[str, ...], 
 
 
 def _kinetic_energy(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    tree = (reduced(model.tree) if model.n else model.tree)._replace(gravity=zeros(3))
+    tree = model.reduced_tree._replace(gravity=zeros(3))
     function, armature = formulation("inverse_dynamics", method), joint_parameters(model)[0]
 
     def body(q: Any, qd: Any) -> Any:
@@ -191,7 +189,7 @@ def _kinetic_energy(model: Model, method: str, optional: tuple[str, ...], option
 
 
 def _potential_energy(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    tree = model.tree
+    tree = model.exact_tree
 
     def body(q: Any) -> Any:
         points = (rotate(T.rotation, c) + T.translation for T, c in zip(tree.poses(q), tree.com, strict=True))

@@ -62,7 +62,7 @@ class Symbolic:
         described = quantity_named(quantity)
         shapes = shapes_of(self.model, quantity) | {"parameters": (len(self.names),)}
         function = formulation(quantity, method or described.method)
-        return trace(lambda *x: function(self.tree(x[-1]), *x[:-1]), shapes, outputs=tuple(described.outputs))
+        return trace(lambda *x: function(self.tree(x[-1]).exact, *x[:-1]), shapes, outputs=tuple(described.outputs))
 
     def __repr__(self) -> str:
         return f"<Symbolic {self.model.name}: {', '.join(self.names)}>"

@@ -8,6 +8,8 @@ import numpy as np
 
 from dalembert import formulations
 from dalembert.errors import unknown
+from dalembert.formulations._axes import axes
+from dalembert.formulations.composite_body import composite, times
 from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
 from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
@@ -15,7 +17,7 @@ from dalembert.formulations.spatial_operator import Diagonalization, OperatorRat
 from dalembert.formulations.stacked_operators import Operators
 from dalembert.linalg import ROUNDING, Pivots
 from dalembert.model.model import Model
-from dalembert.spatial import Array, sign
+from dalembert.spatial import Array, Transform, dot, sign
 from dalembert.trace.program import Program
 
 UNGUARDED = ("walker_orin_4",)  # methods that divide by something else than pivots, so that NaN does not tell all
@@ -61,13 +63,23 @@ def pivots(model: Model, rotors: bool = True) -> Pivots:
     kept = model.memo.setdefault("pivots", {})
     if rotors not in kept:
         armature = joint_parameters(model)[0] * rotors
-        q = np.random.default_rng(0).uniform(-np.pi, np.pi, (16, model.n)) * np.where(model.tree.screw[:, 0], 1.0, 1 / np.pi)
-        with np.errstate(all="ignore"):
-            M = formulations.formulation("mass_matrix", "composite_body")(model.tree, q)
-        scale = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).max(axis=0)
-        least = np.maximum(ROUNDING * (scale + armature), np.finfo(float).tiny)
+        least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
         kept[rotors] = Pivots(armature if armature.any() else None, least)
     return kept[rotors]
+
+
+def _inertias_sampled(model: Model) -> Array:
+    """The largest |M_ii| (n,) of some positions, within +-1 m for prismatic joints.
+
+    On arrays of objects, where NumPy calls no BLAS and no sine of its own: these numbers become constants of programs.
+    """
+    n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
+    shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+    q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)
+    tree = model.tree._replace(before=Transform(*(x.astype(object) for x in model.tree.before)))
+    bodies = composite(tree, axes(tree, q))
+    inertias = [np.abs(np.ravel(dot(s, times(b, s)))).max() for b, s in zip(bodies, map(tree.axis, range(n)), strict=True)]
+    return np.array(inertias, dtype=float)
 
 
 def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,6 @@ from dalembert.formulations import formulation
 from dalembert.linalg import Factors, SingularError, inverse, udu, unit_upper_solve, unit_upper_transposed_solve
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
-from dalembert.model.reduce import reduced
 from dalembert.quantities import chain
 from dalembert.quantities.dynamics import inverse_mass_matrix
 from dalembert.quantities.kinematics import POINT, jacobian, recorded
@@ -73,7 +72,7 @@ def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, fram
     frame, shift = _nearby(model, q, point, link, frame, rows) if damping is None else (frame, None)
     k = len(rows)
     J = chain.jacobian(model, q, point, link=link, frame=frame)[..., rows, :]
-    joints = udu(formulation("mass_matrix", "composite_body")(reduced(model.tree), q), pivots(model))
+    joints = udu(formulation("mass_matrix", "composite_body")(model.reduced_tree, q), pivots(model))
     Y = [unit_upper_solve(joints.U, J[..., i, :]) for i in range(k)]
     weighted = [y * (1 / joints.D) for y in Y]
     A = {(i, j): dot(Y[i], weighted[j]) for i in range(k) for j in range(i, k)}
@@ -108,7 +107,7 @@ def _inertia(model: Model, q: Any, point: Any = None, damping: Any = None, **opt
 def _bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None, **options: Any) -> Array:
     """(..., rows)."""
     task = _task(model, q, point, damping, **options)
-    still = reduced(model.tree)._replace(gravity=zeros(3))
+    still = model.reduced_tree._replace(gravity=zeros(3))
     c = formulation("inverse_dynamics", "newton_euler")(still, q, qd, zeros(model.n))
     rate = chain.jacobian_rate(model, q, qd, point, link=options["link"], frame=options["frame"])[..., options["rows"], :]
     return task.force(c) - np.matvec(task.inertia(), np.matvec(rate, qd))
@@ -116,7 +115,7 @@ def _bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None,
 
 def _gravity(model: Model, q: Any, point: Any = None, damping: Any = None, **options: Any) -> Array:
     """(..., rows)."""
-    g = formulation("inverse_dynamics", "newton_euler")(reduced(model.tree), q, zeros(model.n), zeros(model.n))
+    g = formulation("inverse_dynamics", "newton_euler")(model.reduced_tree, q, zeros(model.n), zeros(model.n))
     return _task(model, q, point, damping, **options).force(g)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dalembert.errors import Error, unknown
-from dalembert.trace.expr import Tape
+from dalembert.trace.expr import Tape, unrounded
 from dalembert.trace.program import Program, Variable, apply, assemble, evaluate, operands
 
 
@@ -39,7 +39,7 @@ def differentiate(
     chosen = [names.index(name) for name in wanted]
     tape = Tape()
     symbols = [[tape.node("input", k, j) for j in range(v.size)] for k, v in enumerate(program.inputs)]
-    values = evaluate(program, symbols)
+    values = evaluate(program, symbols, unrounded)
     columns = [(k, j) for k in chosen for j in range(program.inputs[k].size)]
     if mode not in ("auto", "forward", "reverse"):
         raise Error(f'mode must be "auto", "forward" or "reverse", got {mode!r}')
@@ -70,7 +70,7 @@ def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
         case "mul":
             return b, a
         case "div":
-            reciprocal = Fraction(1, b) if isinstance(b, int) else 1 / b  # exact where the program is
+            reciprocal = Fraction(1, b) if isinstance(b, int) else 1 / b
             return reciprocal, -value * reciprocal
         case "neg":
             return (-1,)

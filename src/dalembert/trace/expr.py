@@ -8,7 +8,9 @@ topological order.
 Folding 0 * x to 0 means that NaN and infinity in x do not reach results that do not depend on x.
 """
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from numbers import Number
 from typing import Any
 
@@ -55,7 +57,7 @@ class Tape:
             return x
         if not isinstance(x, Number):
             raise Error(f"recording met something that is no number: {brief(x)}")
-        return self.node("const", x.item() if isinstance(x, np.generic) else x)
+        return self.node("const", x.item() if isinstance(x, np.generic) else _rounded(x))
 
     def raw(self, op: str, *operands: Any) -> "Expr":
         """An operation as it stands, no rule applied."""
@@ -64,6 +66,33 @@ class Tape:
 
 def _is_number(x: Any) -> bool:
     return not isinstance(x, Expr)
+
+
+class Rounded(float):
+    """A constant that is no float: the nearest float, which remembers the fraction. What is made of it later is made of that."""
+
+    __slots__ = ("fraction",)
+
+    fraction: Fraction
+
+
+def unrounded(x: Any) -> Any:
+    """The exact value of a constant; whole numbers and what is not finite stay as they are."""
+    if isinstance(x, Rounded):
+        return x.fraction
+    return Fraction(x) if isinstance(x, float) and math.isfinite(x) else x
+
+
+def _rounded(x: Any) -> Any:
+    """A number as a program holds it: fractions, in which constants are combined, are rounded where they meet an input."""
+    if not isinstance(x, Fraction):
+        return x
+    try:
+        found = Rounded(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+    found.fraction = x
+    return found if x != found else float(found)
 
 
 class Expr:
@@ -164,7 +193,7 @@ def _binary(op: str, a: Any, b: Any) -> Any:
     if not isinstance(a, Expr | Number) or not isinstance(b, Expr | Number):
         return NotImplemented  # arrays: numpy loops over them itself
     tape: Tape = next(x.tape for x in (a, b) if isinstance(x, Expr))
-    a, b = (x if _is_number(x) else tape.lift(x) for x in (a, b))
+    a, b = (_rounded(x) if _is_number(x) else tape.lift(x) for x in (a, b))
     return _RULES[op](tape, a, b) if tape.folding else tape.raw(op, a, b)
 
 

@@ -14,6 +14,7 @@ from dalembert.arguments import by_name
 from dalembert.errors import Error, brief
 from dalembert.spatial import above, sign
 from dalembert.trace.exact import Angle, Residue
+from dalembert.trace.expr import Expr, Rounded, unrounded
 from dalembert.trace.program import Program, Variable, evaluate
 
 
@@ -118,7 +119,7 @@ class _Intervals:
         )
 
     def constant(self, c: Any) -> Any:
-        return self.context.mpf(c.numerator) / c.denominator if isinstance(c, Fraction) else self.context.mpf(c)
+        return _ratio(self.context, unrounded(c))
 
 
 class _Torch:
@@ -160,18 +161,20 @@ def _scalars(x: Any) -> Scalars:
     if isinstance(x, int | float | complex):
         return Scalars("python", _Python, _where, lambda c: c)
     if isinstance(x, Fraction):
-        return Scalars("fractions", _Fractions, _where, Fraction)
+        return Scalars("fractions", _Fractions, _where, lambda c: Fraction(unrounded(c)))
     if isinstance(x, Residue):
-        return Scalars("residues", _Methods, _itself, Residue)
+        return Scalars("residues", _Methods, _itself, lambda c: Residue(unrounded(c)))
+    if isinstance(x, Expr):
+        return Scalars("traced", _Methods, _itself, unrounded)
     if library == "sympy":
         sympy = import_module("sympy")
-        return Scalars(library, sympy, _itself, lambda c: sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(c))
+        return Scalars(library, sympy, _itself, lambda c: _sympy_number(sympy, c))
     if library == "mpmath" and hasattr(x, "_mpi_"):
         intervals = _Intervals(x.ctx)
         return Scalars("intervals", intervals, intervals.above, intervals.constant)
     if library == "mpmath":
         mpmath = import_module("mpmath")
-        return Scalars(library, mpmath, _where, mpmath.mpmathify)
+        return Scalars(library, mpmath, _where, lambda c: _ratio(mpmath, unrounded(c)))
     if library == "casadi":
         casadi = import_module("casadi")
         return Scalars(library, casadi, lambda x, floor, otherwise: casadi.if_else(x > floor, x, otherwise), lambda c: c)
@@ -184,6 +187,19 @@ def _scalars(x: Any) -> Scalars:
     if all(hasattr(x, name) for name in ("sin", "cos", "sqrt", "sign", "__add__", "__mul__")):
         return Scalars(library, _Methods, _itself, lambda c: c)
     raise Error(f"cannot replay a program on {brief(x)}: scalars of type {type(x).__name__} are unknown")
+
+
+def _ratio(context: Any, c: Any) -> Any:
+    """A constant in mpmath, to the precision of the context."""
+    return context.mpf(c.numerator) / c.denominator if isinstance(c, Fraction) else context.mpmathify(c)
+
+
+def _sympy_number(sympy: Any, c: Any) -> Any:
+    """A constant in SymPy: a ratio where it is one of small numbers that no float is, else what a person would write."""
+    exact = unrounded(c)
+    if isinstance(c, Rounded) and exact.denominator < 1000:
+        return sympy.Rational(exact.numerator, exact.denominator)
+    return sympy.Integer(int(c)) if float(c).is_integer() else sympy.sympify(float(c))
 
 
 def _library(x: Any) -> str:
