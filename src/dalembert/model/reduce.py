@@ -29,7 +29,6 @@ from dalembert.spatial import (
     rotate_back,
     rotation_about_z,
     second_moments,
-    sqrt,
     tensor_of,
     turn_tensor,
 )
@@ -100,8 +99,8 @@ def _turn(tree: Tree, children: tuple[int, ...]) -> tuple[Any, Any]:
     R, p = tree.joint(children[0])[0]
     x, y = -R[1, 2], R[0, 2]
     if max(abs(x), abs(y)) <= NOTHING:  # parallel axes: x points to the other
-        x, y = (_without_rounding(p, abs(p).max()))[:2]
-    size = sqrt(x * x + y * y)
+        x, y = _without_rounding(p, abs(p).max())[:2]
+    size = (x * x + y * y).sqrt()
     return (1, 0) if abs(y) <= NOTHING * size else (x / size, y / size)
 
 
@@ -121,13 +120,13 @@ def _about_z(R: Any) -> tuple[Any, Any]:
     c, s = R[0, 0], -R[0, 1]
     if abs(R[0, 2]) > NOTHING or min(abs(c), abs(s)) <= NOTHING:
         return 1, 0
-    size = sqrt(c * c + s * s)
+    size = (c * c + s * s).sqrt()
     return c / size, s / size
 
 
 def _without_rounding(x: Array, size: Any, keep_diagonal: bool = False) -> Array:
     small = abs(x) <= NOTHING * size
-    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, 0, x)
+    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, Decimal(0), x)
 
 
 def _clean(T: Transform) -> Transform:

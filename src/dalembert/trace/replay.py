@@ -191,7 +191,7 @@ def _scalars(x: Any) -> Scalars:
 
 def _ratio(context: Any, c: Any) -> Any:
     """A constant in mpmath, to the precision of the context."""
-    return context.mpf(c.numerator) / c.denominator if isinstance(c, Fraction) else context.mpmathify(c)
+    return context.mpf(c.numerator) / c.denominator if isinstance(c, Fraction) else context.convert(c)
 
 
 def _sympy_number(sympy: Any, c: Any) -> Any:

@@ -1,0 +1,50 @@
+"""Digests and counts of programs, a line each: for a process of its own, whose BLAS and vector instructions are chosen from outside.
+
+`python tests/digests.py quick` traces a few programs, `full` every method of every quantity for all built-in robots and for general
+arms. Second derivatives by other than the default method are left out for robots of more than four joints: they are made from the
+first ones by the same function of programs, and would take an hour.
+"""
+
+import sys
+
+import dalembert as da
+from dalembert.quantities.table import QUANTITIES
+from dalembert.study.complexity import general_chain
+from dalembert.trace.count import operation_count
+
+SEEDS = range(12)
+JOINTS = 4  # of the general arms: enough for a first, a last and two others
+SECOND = ("inverse_dynamics_second_derivatives", "mass_matrix_gradient", "inverse_dynamics_derivatives", "christoffel")
+
+
+def robots(which):
+    if which == "quick":
+        return [da.robot("panda"), general_chain(6)]
+    return [*map(da.robot, da.robot_names()), *(general_chain(JOINTS, seed) for seed in SEEDS), general_chain(6)]
+
+
+def programs(robot, which):
+    """(quantity, method, program) of all that this robot has."""
+    for quantity in ("forward_dynamics", "mass_matrix", "com_jacobian") if which == "quick" else QUANTITIES:
+        methods = da.methods(quantity)
+        if quantity in SECOND and robot.n > JOINTS:
+            methods = (QUANTITIES[quantity].method,)
+        for method in methods:
+            try:
+                yield quantity, method, robot.program(quantity, method)
+            except da.Error as error:  # task space needs six joints, and the like
+                yield quantity, method, error
+
+
+def main(which):
+    for k, robot in enumerate(robots(which)):
+        for quantity, method, program in programs(robot, which):
+            if isinstance(program, da.Error):
+                print(k, robot.name, quantity, method, "refused", sep="\t")
+            else:
+                count = operation_count(program)
+                print(k, robot.name, quantity, method, program.digest, ",".join(map(str, count)), sep="\t")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
