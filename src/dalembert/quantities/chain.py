@@ -2,6 +2,9 @@
 
 A frame "on an axis" has its z axis along the joint's and its origin somewhere on it; the joint's own motion changes neither the
 axis nor the joint's screw seen from the end of the chain.
+
+What does not depend on where the robot stands is computed without its place, as seen from the first joints: a base at the surface
+of the Earth, with the world's origin at its centre, would cost ten digits. The programs are then the same wherever it stands.
 """
 
 from collections.abc import Iterable
@@ -12,6 +15,7 @@ import numpy as np
 from dalembert.errors import Error, unknown
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
+from dalembert.model.tree import Tree
 from dalembert.spatial import (
     Ad_inverse,
     Ad_inverse_dual,
@@ -34,19 +38,24 @@ ABOUT = ("world", "com")
 
 
 class Frames(NamedTuple):
-    """Frames in the world, by the link's index."""
+    """Frames by the link's index, in the axes of the world."""
 
     axes: dict[int, Transform]  # on each joint's axis
     links: dict[int, Transform]
 
 
-def frames(model: Model, q: Any, members: Iterable[int] | None = None) -> Frames:
-    """The frames of all links, or of some whose parents are among them."""
+def frames(model: Model, q: Any, members: Iterable[int] | None = None, *, placed: bool = True) -> Frames:
+    """The frames of all links, or of some whose parents are among them.
+
+    placed=False: not from the origin of the world, but from the first axis of each chain that starts at the base.
+    """
     tree, found = model.tree, Frames({}, {})
     for i in range(model.n) if members is None else members:
         before, after, rho, sigma = tree.joint(i)
         parent = tree.parents[i]
         axis = compose(model.base.transform if parent < 0 else found.links[parent], before)
+        if parent < 0 and not placed:
+            axis = Transform(axis.rotation, zeros(3))
         found.axes[i] = axis
         found.links[i] = compose(compose(axis, exp_z(rho, sigma, tree.at(i, q[..., i]))), after)
     return found
@@ -93,6 +102,14 @@ def _end(model: Model, q: Any, index: int, at: Transform) -> Transform:
     return compose(carrier, at)
 
 
+def position(model: Model, q: Any, point: Any = None, *, link: str | None = None) -> Array:
+    """(..., 3): where a point of a moving link is in the world. The place of the first joint is added last, and rounds once."""
+    index, at = place(model, link, point)
+    path = model.tree.path(index)
+    first = compose(model.base.transform, model.tree.joint(path[0])[0])
+    return compose(frames(model, q, path, placed=False).links[index], at).translation + first.translation
+
+
 # --- twists -------------------------------------------------------------------------------------------------------------
 
 
@@ -117,7 +134,7 @@ def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) 
 
 def _seen_from_world(model: Model, q: Any, path: tuple[int, ...], at: Transform, frame: str) -> dict[int, Array]:
     """(rho z, sigma z + rho z x (p - o)) with o on the axis z and p the point, or the origin of the world."""
-    known, found = frames(model, q, path), {}
+    known, found = frames(model, q, path, placed=frame == "world"), {}
     p = compose(known.links[path[-1]], at).translation if path and frame == "world_aligned" else zeros(3)
     for i in path:
         rho, sigma = model.tree.screw[i]
@@ -169,25 +186,30 @@ def _mass(model: Model) -> float:
 
 
 def center_of_mass(model: Model, q: Any) -> Array:
-    """(..., 3). First moments are gathered from the tips."""
-    tree, total = model.tree, _mass(model)
+    """(..., 3)."""
+    R, p = model.base.transform
+    return rotate(R, _center(model, model.tree, q, model.base_inertia.com)) + p
+
+
+def _center(model: Model, tree: Tree, q: Any, base: Any) -> Array:
+    """The centre of mass in base axes, from where the tree starts; `base` is the base's own. Moments are gathered from the tips."""
+    total = _mass(model)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [m * c for m, c in zip(mass, tree.com, strict=True)]
-    whole: Any = model.base_inertia.mass / total * model.base_inertia.com
-    for i in reversed(range(model.n)):
+    whole: Any = model.base_inertia.mass / total * base
+    for i in reversed(range(len(moment))):
         R, p = tree.pose(i, q[..., i])
         carried, parent = rotate(R, moment[i]) + mass[i] * p, tree.parents[i]
         if parent < 0:
             whole = whole + carried
         else:
             mass[parent], moment[parent] = mass[parent] + mass[i], moment[parent] + carried
-    R, p = model.base.transform
-    return rotate(R, whole) + p
+    return whole
 
 
 def com_jacobian(model: Model, q: Any) -> Array:
     """(..., 3, n). Joint i moves all that is behind it: rho z x (h - m o) + sigma m z, m and h its mass and first moment."""
-    tree, total, known = model.tree, _mass(model), frames(model, q)
+    tree, total, known = model.tree, _mass(model), frames(model, q, placed=False)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [rotate(T.rotation, mass[i] * tree.com[i]) + mass[i] * T.translation for i, T in known.links.items()]
     found: dict[int, Array] = {}
@@ -201,25 +223,41 @@ def com_jacobian(model: Model, q: Any) -> Array:
 
 
 def momentum(model: Model, q: Any, qd: Any, *, about: str = "world") -> Array:
-    """(..., 6). Twists outward and momenta inward, in link axes, both about link origins."""
+    """(..., 6)."""
     check_about(about)
-    tree = model.tree
-    steps = [tree.pose(i, q[..., i]) for i in range(model.n)]
+    if about == "world" or not model.n:
+        return Ad_inverse_dual(model.base.transform, _momentum(model.tree, q, qd))
+    first = model.tree.before.translation[0]
+    tree = _seen_from(model.tree, first)
+    angular, linear = split(_momentum(tree, q, qd))
+    R, c = model.base.rotation, _center(model, tree, q, model.base_inertia.com - first)
+    return join(rotate(R, angular - cross(c, linear)), rotate(R, linear))
+
+
+def _seen_from(tree: Tree, point: Any) -> Tree:
+    """The tree in a frame at another point of the base, its axes the same."""
+    R, p = tree.before
+    first = np.array(tree.parents)[:, None] < 0
+    return tree._replace(before=Transform(R, np.where(first, p - point, p)))
+
+
+def _momentum(tree: Tree, q: Any, qd: Any) -> Array:
+    """About where the tree starts, in base axes. Twists outward and momenta inward, in link axes, both about link origins."""
+    steps = [tree.pose(i, q[..., i]) for i in range(len(tree.parents))]
     V: list[Any] = []
     for i, parent in enumerate(tree.parents):
         after = tree.joint(i)[1]
         own = Ad_inverse(after, tree.axis(i)) * qd[..., i, None]
         V.append(own if parent < 0 else Ad_inverse(steps[i], V[parent]) + own)
-    h = [_of_body(tree.mass[i], tree.com[i], tree.inertia[i], V[i]) for i in range(model.n)]
+    h = [_of_body(tree.mass[i], tree.com[i], tree.inertia[i], x) for i, x in enumerate(V)]
     whole: Any = zeros(6)
-    for i in reversed(range(model.n)):
+    for i in reversed(range(len(h))):
         carried, parent = Ad_inverse_dual(steps[i], h[i]), tree.parents[i]
         if parent < 0:
             whole = whole + carried
         else:
             h[parent] = h[parent] + carried
-    angular, linear = split(Ad_inverse_dual(model.base.transform, whole))
-    return join(angular if about == "world" else angular - cross(center_of_mass(model, q), linear), linear)
+    return whole
 
 
 def _of_body(m: Any, c: Any, I: Any, V: Any) -> Array:
