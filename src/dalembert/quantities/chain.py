@@ -4,7 +4,7 @@ A frame "on an axis" has its z axis along the joint's and its origin somewhere o
 axis nor the joint's screw seen from the end of the chain.
 
 What does not depend on where the robot stands is computed without its place, as seen from the first joints: a base at the surface
-of the Earth, with the world's origin at its centre, would cost ten digits. The programs are then the same wherever it stands.
+of the Earth, with the world's origin at its centre, would cost seven digits. The programs are then the same wherever it stands.
 """
 
 from collections.abc import Iterable
