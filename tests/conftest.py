@@ -54,6 +54,11 @@ def reference_robot(name):
     return da.Robot.from_dh(rows, convention="standard", name=name, gravity=ref["gravity_vector"])
 
 
+def world_poses(robot, q):
+    """The pose of every link in the world."""
+    return [da.Pose.coerce(T).transform for T in robot.poses(q)]
+
+
 def close(actual, expected, tolerance, scale=None):
     """Equal up to a tolerance relative to the largest entry of what is expected (to `scale` where that may be zero)."""
     actual, expected = np.asarray(actual), np.asarray(expected)

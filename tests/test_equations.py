@@ -68,8 +68,6 @@ def test_other_parameters_are_another_robot():
     close(two_link().evaluate([0.3, 0.4]).g, da.robot("two_link").gravity_force([0.3, 0.4]), 1e-14)  # l is the robot's length
     with pytest.raises(da.Error, match="value of r is missing"):
         two_link(where={"ax1": "2*r"}).evaluate([0.3, 0.4])
-    with pytest.raises(da.Error, match="value of l is missing"):  # two lengths that differ
-        da.equations(da.robot("planar_3r"), where={"ax1": "l", "ax2": "l"}).evaluate([0.3, 0.4, 0.5])
     with pytest.raises(da.Error, match="did you mean 'm1'"):
         two_link().evaluate([0.3, 0.4], parameters={"m11": 1.0})
 
@@ -488,6 +486,66 @@ def test_book_letters():
     heavy = da.equations(da.robot("two_link"), ("inertia", "length"), where="book")  # masses stay numbers
     close(heavy.evaluate([0.3, 0.4]).M, da.robot("two_link").mass_matrix([0.3, 0.4]), 1e-14)
     assert heavy.names == ("l",)
+
+
+def uneven():
+    """Two rods with m1 = 1.3, m2 = 0.8, ax1 = 0.5 and ax2 = 0.4."""
+    rows = [(1.3, 0.5), (0.8, 0.4)]
+    links = [da.DHRow(a=l, inertia=da.Inertia.from_com(m, (-l / 2, 0, 0), (0, m * l * l / 12, m * l * l / 12))) for m, l in rows]
+    return da.Robot.from_dh(links, convention="standard", gravity=(0, -9.81, 0))
+
+
+CONTRADICTIONS = [
+    ({"m1": "M", "m2": "2*M"}, "m2 is 0.8, but 2 * M is 2.6, since m1 = M is 1.3"),
+    ({"m2": "2*M", "m1": "M"}, "m2 is 0.8, but 2 * M is 2.6, since m1 = M is 1.3"),
+    ({"m2": "2*M", "m1": "3*M"}, "m1 is 1.3, but 3 * M is 1.2, since m2 = 2 * M is 0.8"),
+    ({"ax1": "k^2/2", "cx1": "k^3/4", "cx2": "0.2*k^5*k^0 + 0*k", "m1": "1.3*k^7"}, "m1 is 1.3, but 1.3 * k ** 7 is -1.3"),
+    ({"m1": "M", "m2": "M"}, "m1 = 1.3 and m2 = 0.8 cannot share the name 'M'"),
+    ({"m1": "M", "m2": "-M"}, "m2 is 0.8, but -M is -1.3, since m1 = M is 1.3"),
+    ({"m1": "M^2", "m2": "M"}, "m1 is 1.3, but M ** 2 is 0.64, since m2 = M is 0.8"),
+    ({"m1": "-M^2"}, "no value of M gives m1 = -M ** 2 = 1.3"),
+    ({"m1": 2.0}, "m1 is 1.3, but where makes it 2"),
+    ({"m1": "m2"}, "m1 is 1.3, but m2 is 0.8"),
+    ({"m1": "2*m1", "m2": "m1"}, "m1 is 1.3, but 2 * m1 is 1.6, since m2 = m1 is 0.8"),
+    ({"cx1": "-ax1/3"}, "cx1 is -0.25, but -ax1 / 3 is -0.1666666667, since ax1 is 0.5"),
+    (
+        {"ax1": "l", "Izz1": "m1*l^2/3"},
+        "Izz1 is 0.02708333333, but m1 * l ** 2 / 3 is 0.1083333333, since m1 is 1.3, ax1 = l is 0.5",
+    ),
+    ({"m1": "a + b", "m2": "2*(a + b)"}, "m2 is 0.8, but 2 * (a + b) is 2.6, since m1 = a + b is 1.3"),
+    ({"ax1": "l + k", "ax2": "l - k", "cx1": "-l"}, "ax2 is 0.4, but l - k is 0, since cx1 = -l is -0.25, ax1 = l + k is 0.5"),
+    ({"Izz1": "m*l^2/12", "Izz2": "m*l^2/6"}, "Izz2 is 0.01066666667, but m * l ** 2 / 6 is 0.05416666667, since Izz1 = "),
+    ({"m1": "M^2", "m2": "M^4"}, "m2 is 0.8, but M ** 4 is 1.69, since m1 = M ** 2 is 1.3"),
+    ({"ax1": "1/l", "ax2": "l"}, "ax1 is 0.5, but 1 / l is 2.5, since ax2 = l is 0.4"),
+    ({"ax1": "l", "ax2": "1/(l + 1)"}, "ax2 is 0.4, but 1 / (l + 1) is 0.6666666667, since ax1 = l is 0.5"),
+]
+
+
+@pytest.mark.parametrize(("where", "message"), CONTRADICTIONS)
+def test_meanings_that_are_not_true_of_the_robot(where, message):
+    with pytest.raises(da.Error, match=f"^{re.escape(message)}"):
+        da.equations(uneven(), where=where)
+
+
+POSSIBLE = [
+    {"m1": "M", "m2": "0.8/1.3*M"},
+    {"m1": "a + b", "m2": "a - b"},
+    {"m1": "M^2", "m2": "0.8*M^2/1.3", "cx1": "-k*M"},
+    {"ax1": "5*u", "ax2": "4*u", "cx1": "-5*u/2", "cx2": "-2*u"},
+    {"ax1": "k^2/2", "ax2": "0.4*k^4", "cx1": "k*n", "cx2": "0.8*k*n"},  # k is 1 or -1
+    {"ax1": "k^2/2", "cx1": "k^3/4"},  # k is -1
+    {"m1": "2*m1", "ax1": 0.5},
+    {"ax1": "x + 0.5", "cx2": "-0.2 + x"},
+    {"ax1": "l", "ax2": "0.6/(l + 1)"},
+    {"m1": "a*b", "m2": "a^2*b^2"},  # not found out
+    {"m1": "1e-300*M", "m2": "1e-300*M^16"},  # neither
+    dict(zip(("m1", "m2", "ax1", "ax2", "Izz1", "Izz2", "Iyy1", "Iyy2"), (f"{x}^2" for x in "abdefhij"), strict=True)),
+]
+
+
+@pytest.mark.parametrize("where", POSSIBLE)
+def test_meanings_that_may_be_true(where):
+    da.equations(uneven(), where=where)
 
 
 def test_one_name_or_several():

@@ -1,5 +1,6 @@
 """URDF and TOML: what is read, what is refused, and that no bytes crash the reader."""
 
+import math
 import random
 import string
 import time
@@ -171,6 +172,111 @@ def test_zoo_round_trip(tmp_path, zoo_robot):
         assert da.load(tmp_path / "r.toml") == zoo_robot
 
 
+HALF = math.sqrt(0.5)
+QUATERNIONS = {  # and the same as roll, pitch, yaw
+    "0 0 0 1": (0, 0, 0),
+    "0 0 0 -1": (0, 0, 0),
+    f"{HALF} 0 0 {HALF}": (math.pi / 2, 0, 0),
+    f"0 {HALF} 0 {HALF}": (0, math.pi / 2, 0),
+    "0 0 0.7071 0.7071": (0, 0, math.pi / 2),
+    "0 0 -0.707 0.707": (0, 0, -math.pi / 2),
+    "1 0 0 0": (math.pi, 0, 0),
+    "0.5 0.5 0.5 0.5": (math.pi / 2, 0, math.pi / 2),
+    " 0.0  0.0 0.479425538604203 0.8775825618903728": (0, 0, 1.0),
+}
+
+
+@pytest.mark.parametrize("quaternion", QUATERNIONS)
+@pytest.mark.parametrize("version", ["", ' version="1.0"', ' version="1.1"', ' version="1.2"'])
+def test_quaternions_are_read(tmp_path, quaternion, version):
+    """URDF 1.1 has quat_xyzw beside rpy; a file that forgets to say so means it all the same."""
+    rpy = " ".join(map(repr, QUATERNIONS[quaternion]))
+    joint, inertial, fixed = 'rpy="0 1.5707963267948966 0"', 'rpy="0.1 0.2 0.3"', 'rpy="0 0 0.4"'
+    text = plain(URDF).replace("<robot", "<robot" + version)
+    for place in (joint, inertial, fixed):
+        found = load(tmp_path, text.replace(place, f'quat_xyzw="{quaternion}"'), quiet=False)
+        expected = load(tmp_path, text.replace(place, f'rpy="{rpy}"'), quiet=False)
+        for a, b in zip(found.links, expected.links, strict=True):
+            close(a.before.rotation, b.before.rotation, 1e-15)
+            close(a.inertia.tensor, b.inertia.tensor, 1e-15, scale=1.0)
+            close(a.inertia.com, b.inertia.com, 1e-15, scale=1.0)
+        close(found.locate("tool")[1].rotation, expected.locate("tool")[1].rotation, 1e-15)
+
+
+def test_a_general_quaternion(tmp_path):
+    """Against the product of two half turns: v -> q v q*."""
+    x, y, z, w = 0.2, -0.4, 0.4, 0.8
+    text = plain(URDF).replace('rpy="0 0 0.4"', f'quat_xyzw="{x} {y} {z} {w}"')
+    R, v, u = load(tmp_path, text).locate("tool")[1].rotation, np.array([x, y, z]), np.array([0.3, -1.2, 0.7])
+    close(R @ u, u + 2 * np.cross(v, np.cross(v, u) + w * u), 1e-15)
+
+
+def plain(urdf):
+    """A file with nothing to warn of."""
+    return urdf.replace('<mimic joint="turn" multiplier="2" offset="0.25"/>', "")
+
+
+UNREAD = {
+    "typo in dynamics": ('damping="0.3"', 'dampping="0.3"', "arm: joint 'turn': <dynamics> has 'dampping'.*did you mean 'damping'"),
+    "extension": ('damping="0.3"', 'damping="0.3" armature="0.1"', "joint 'turn': <dynamics> has 'armature'"),
+    "typo in origin": ('xyz="0.1 0 0"', 'xzy="0.1 0 0"', "joint 'turn': <origin> has 'xzy'.*did you mean 'xyz'"),
+    "quaternion of another order": ('rpy="0 0 0.4"', 'quat_wxyz="1 0 0 0"', "tool: joint 'grip': <origin> has 'quat_wxyz'"),
+    "typo in an inertial origin": ('rpy="0.1 0.2 0.3"', 'ryp="0.1 0.2 0.3"', "arm: <origin> has 'ryp'"),
+    "inertia": ('iyz="-0.01"', 'iyz="-0.01" iyx="0.1"', "arm: <inertia> has 'iyx'"),
+    "mass": ('<mass value="1.5"', '<mass value="1.5" unit="g"', "arm: <mass> has 'unit'"),
+    "axis": ('<axis xyz="1 1 0"', '<axis xyz="1 1 0" expressed_in="base"', "joint 'turn': <axis> has 'expressed_in'"),
+    "axis without direction": ('<axis xyz="1 1 0"/>', "<axis>1 1 0</axis>", "joint 'turn': <axis> has no xyz, so it is taken as 1 0 0"),
+    "child of a joint": ("<axis xyz=\"1 1 0\"/>", "<Axis xyz=\"1 1 0\"/>", "joint 'turn': <Axis> is not read"),
+    "spring": ("<axis xyz=\"1 1 0\"/>", '<axis xyz="1 1 0"/><spring stiffness="3"/>', "joint 'turn': <spring> is not read"),
+    "child of an inertial": ('<mass value="1.5"/>', '<mass value="1.5"/><density value="3"/>', "arm: <density> in <inertial> is not read"),
+    "inside of dynamics": ('friction="0.7"/>', 'friction="0.7"><spring_stiffness/></dynamics>', "<spring_stiffness> in <dynamics>"),
+    "two inertials": ('<link name="slide">', '<link name="slide"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+                      'ixz="0" iyz="0"/></inertial>', "slide: there are 2 <inertial>, only the first is read"),
+    "two masses": ('<mass value="1.5"/>', '<mass value="1.5"/><mass value="2"/>', "arm: there are 2 <mass> in <inertial>"),
+    "two axes": ('<axis xyz="1 1 0"/>', '<axis xyz="1 1 0"/><axis xyz="1 0 0"/>', "joint 'turn': there are 2 <axis>"),
+    "outside": ('<link name="world"/>', '<link name="world"><mass value="1"/></link>', "world: <mass> outside of <inertial> is not read"),
+    "mistyped inertial": ('<link name="world"/>', '<link name="world"><intertial mass="1"/></link>', "world: <intertial> outside"),
+    "loop": ("<transmission", '<loop_joint name="four bar"/><transmission', "world: <loop_joint> 'four bar' of the robot is not read"),
+    "capital": ("<transmission", '<Joint name="lost"/><transmission', "<Joint> 'lost' of the robot is not read"),
+    "rotor": ("<hardwareInterface>", "<drake:rotor_inertia/><hardwareInterface>", "joint 'turn': the rotor inertia of its transmission"),
+    "version": ("<robot", '<robot version="2.0"', "world: URDF version '2.0' is not known"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_is_not_read_is_told(tmp_path, case):
+    old, new, message = UNREAD[case]
+    assert old in URDF
+    path = tmp_path / "robot.urdf"
+    path.write_text(plain(URDF).replace(old, new, 1))
+    with pytest.warns(da.DataWarning, match=f"robot.urdf: .*{message}"):
+        robot = da.load(path)
+    assert robot.check().about("unread")
+    robot.save(tmp_path / "robot.toml")
+    with pytest.warns(da.DataWarning, match=message):
+        assert da.load(tmp_path / "robot.toml") == robot
+
+
+HARMLESS = {
+    "nothing": ("", ""),
+    "outlook": ("<transmission", '<material name="m"/><gazebo reference="arm"><mu1>1</mu1></gazebo><sensor name="s"/><ros2_control/><transmission'),
+    "joint": ('<axis xyz="1 1 0"/>', '<axis xyz="1 1 0"/><calibration rising="0"/><safety_controller k_velocity="1"/><gazebo/>'),
+    "limit": ('effort="10" velocity="5"/>', 'effort="10" velocity="5" acceleration="7" jerk="3"/>'),
+    "zeros": ('damping="0.3"', 'damping="0.3" spring_reference="0" spring_stiffness="0.0"'),
+    "fixed": ('<origin xyz="0 0 0.3"', '<axis/><dynamics damping="1" K="2"/><mimic/><limit/><origin xyz="0 0 0.3"'),
+    "attributes": ('<joint name="turn"', '<joint dont_collapse="true" name="turn"'),
+    "link": ('<link name="world"/>', '<link name="world" type="x"><contact/><self_filter/><origin xyz="0 0 0"/></link>'),
+    "namespace": ('<axis xyz="1 1 0"/>', '<axis xmlns:a="b" xyz="1 1 0"/>'),
+    "document type": ('<?xml version="1.0"?>', '<?xml version="1.0"?>\n<!DOCTYPE robot>'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_what_does_not_matter_is_passed_over(tmp_path, case):
+    old, new = HARMLESS[case]
+    assert load(tmp_path, plain(URDF).replace(old, new, 1), quiet=False) == load(tmp_path, plain(URDF))
+
+
 BOMB = '<!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><robot name="&b;"><link name="l"/></robot>'
 EXTERNAL = '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot name="r"><link name="&x;"/></robot>'
 DTD = '<!DOCTYPE robot SYSTEM "file:///etc/hostname"><robot name="r"><link name="l"/></robot>'
@@ -181,6 +287,10 @@ BAD_URDF = {
     "entity bomb": (BOMB, "entities are refused"),
     "external entity": (EXTERNAL, "entities are refused"),
     "external DTD": (DTD, "entities are refused"),
+    "public DTD": (DTD.replace("SYSTEM", 'PUBLIC "-//x//y"'), "entities are refused"),
+    "empty subset": ('<!DOCTYPE robot []><robot name="r"><link name="l"/></robot>', "entities are refused"),
+    "parameter entity": ('<!DOCTYPE robot [<!ENTITY % p "x">]><robot name="r"><link name="l"/></robot>', "entities are refused"),
+    "undeclared entity": ('<!DOCTYPE robot><robot name="&who;"><link name="l"/></robot>', "not well-formed"),
     "undefined entity": ('<robot name="&who;"/>', "not well-formed"),
     "deep": ("<robot>" + "<a>" * 100_000 + "</a>" * 100_000 + "</robot>", "nested deeper"),
     "megabyte attribute": (f'<robot name="{"x" * 1_000_000}"><link name="l"/></robot>', "longer than"),
@@ -218,6 +328,12 @@ BAD_URDF = {
     "moment missing": (URDF.replace('ixx="0.1" iyy="0.2"', 'iyy="0.2"'), "needs <inertia> with ixx"),
     "long name": (URDF.replace('name="arm"', f'name="{"a" * 60000}"'), "at most 200 printable characters"),
     "escape in a name": (URDF.replace('name="arm"', 'name="a&#x9b;m"'), "printable"),
+    "two rotations": (URDF.replace('rpy="0 0 0.4"', 'rpy="0 0 0.4" quat_xyzw="0 0 0 1"'), "joint 'grip': <origin> has rpy and also quat_xyzw"),
+    "two inertial rotations": (URDF.replace('rpy="0.1 0.2 0.3"', 'rpy="0.1 0.2 0.3" quat_xyzw="0 0 0 1"'), "link 'arm': <origin> has rpy and"),
+    "no quaternion": (URDF.replace('rpy="0 0 0.4"', 'quat_xyzw="0 0 0 0"'), "joint 'grip': quat_xyzw must have length 1.* of length 0"),
+    "long quaternion": (URDF.replace('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1 1"'), "link 'arm': quat_xyzw must have length 1.* 1.41421"),
+    "short quaternion": (URDF.replace('rpy="0 0 0.4"', 'quat_xyzw="0 0 1"'), "joint 'grip': quat_xyzw must be four numbers"),
+    "huge quaternion": (URDF.replace('rpy="0 0 0.4"', 'quat_xyzw="0 0 1e300 1e300"'), "must have length 1"),
     "mimic nobody": (URDF.replace('<mimic joint="turn"', "<mimic"), "<mimic> needs"),
 }  # fmt: skip
 
@@ -252,6 +368,7 @@ BAD_TOML = {
     "com": ('format = "dalembert robot 1"\nname = "a"\n[base]\ncom = [[1], [2, 3]]', "centre of mass must be"),
     "two inertias": ('format = "dalembert robot 1"\nname = "a"\n[base]\ninertia = 1\ninertia_about_origin = 2', "one is enough"),
     "mimic": ('format = "dalembert robot 1"\nname = "a"\n[[link]]\nname = "l"\nparent = "base"\njoint = {name = "j", mimic = 3}', "mimic of"),
+    "note": ('format = "dalembert robot 1"\nname = "a"\nnotes = [{link = "l", remark = "r", topic = "colour"}]', "unknown topic of a note"),
     "source": ('format = "dalembert robot 1"\nname = "a"\ngravity = [0, 0]', "gravity must be 3 numbers"),
     "hex mass": (HEAD + "[base]\nmass = 0x" + "f" * 5000, "a mass must be a number, got a int"),
     "hex name": ('format = "dalembert robot 1"\nname = 0x' + "f" * 5000, "robot's name"),

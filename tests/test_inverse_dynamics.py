@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot
+from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot, world_poses
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -163,7 +163,6 @@ def test_wrench_frames(frame):
     zero = np.zeros(7)
     point = np.array([0.02, -0.01, 0.05])
     loaded = arm.with_payload(0.7, point, link="panda_hand").inverse_dynamics(q, zero, zero)
-    from dalembert.quantities.kinematics import world_poses
 
     hand = arm.locate("panda_hand")[1]
     link7 = world_poses(arm, q)[6]

@@ -1,5 +1,6 @@
 """Poses, twists and Jacobians against derivatives of the poses, each other, and the laws of momentum."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -256,6 +257,74 @@ def test_momentum_changes_by_gravity_and_the_force_at_the_base(robot):
         return robot.momentum(q + qd * t + qdd * t * t / 2, qd + qdd * t)
 
     close(np.imag(along_the_motion(1j * H)) / H, total, 1e-12, scale=float(np.abs(carried).max()))
+
+
+# --- far away -----------------------------------------------------------------------------------------------------------
+
+FAR = (6.4e6, -1.3e6, 2.7e5)  # metres: a robot on the Earth, seen from its centre
+TILT = (0.4, -1.1, 2.3)
+NOWHERE = {
+    **{f"{name} {frame}": (name, {"frame": frame}) for name in ("jacobian", "jacobian_rate", "twist") for frame in FRAMES[:2]},
+    "jacobian at a point": ("jacobian", {"frame": "world_aligned", "optional": ("point",)}),
+    "com_jacobian": ("com_jacobian", {}),
+    "momentum about com": ("momentum", {"about": "com"}),
+    **{name: (name, {}) for name in ("kinetic_energy", "potential_energy")},
+}
+
+
+@pytest.mark.parametrize("case", NOWHERE)
+def test_what_does_not_depend_on_the_place_of_the_base_is_computed_without_it(robot, case):
+    """The programs of a far robot and of one at the origin of the world are the same, and so are all bits of the results."""
+    quantity, options = NOWHERE[case]
+    if "frame" in options:
+        options = {"link": robot.link_names[-1], **options}
+    for tilt in ((0, 0, 0), TILT):
+        here, there = (robot.with_base(da.Pose.of(at, tilt)).program(quantity, **options) for at in ((0, 0, 0), FAR))
+        assert here.digest == there.digest
+
+
+def test_a_far_base_costs_no_digits():
+    arm = da.robot("panda")
+    q, qd = state(arm, 5)
+    here, there = (arm.with_base(da.Pose.of(at, TILT)) for at in ((0, 0, 0), FAR))
+    for frame in FRAMES[:2]:
+        for name in ("jacobian", "task_inertia", "task_gravity", "dynamically_consistent_inverse"):
+            far, near = (getattr(robot, name)(q, frame=frame, backend="numpy") for robot in (there, here))
+            assert np.array_equal(far, near)
+        for name in ("twist", "jacobian_rate", "task_bias"):
+            far, near = (getattr(robot, name)(q, qd, frame=frame, backend="numpy") for robot in (there, here))
+            assert np.array_equal(far, near)
+    assert np.array_equal(there.com_jacobian(q), here.com_jacobian(q))
+    assert np.array_equal(there.momentum(q, qd, about="com"), here.momentum(q, qd, about="com"))
+    assert np.array_equal(there.momentum(q, qd)[..., 3:], here.momentum(q, qd)[..., 3:])
+    close(there.pose(q)[..., :3, 3] - FAR, here.pose(q)[..., :3, 3], 1e-8)
+
+
+def test_a_far_base_feels_the_same_wrenches():
+    arm = da.robot("panda")
+    q, qd = state(arm, 5)
+    here, there = (arm.with_base(da.Pose.of(at, TILT)) for at in ((0, 0, 0), FAR))
+    forces = {"force": (5, 0.1, 2.0), "moment": (0.3, 1, -2)}
+    for frame in FRAMES:
+        point = np.array([0.25, -0.5, 0.75])
+        near = {"panda_hand": da.Wrench(**forces, point=point, frame=frame)}
+        far = {"panda_hand": da.Wrench(**forces, point=point + FAR if frame == "world" else point, frame=frame)}
+        expected = here.inverse_dynamics(q, qd, qd, wrenches=near)
+        close(there.inverse_dynamics(q, qd, qd, wrenches=far), expected, 1e-15)
+
+
+def test_a_base_far_from_the_root_of_a_file_costs_no_digits():
+    """The same where the distance stands between the root link and the first joint, as behind a fixed joint of a URDF."""
+    arm = da.robot("panda")
+    q, qd = state(arm, 5)
+    first, *rest = arm.links
+    pose = da.Pose(first.before.rotation, first.before.translation + FAR)
+    there = replace(arm, links=(replace(first, before=pose), *rest), base_inertia=da.Inertia.zero())
+    here = replace(arm, base_inertia=da.Inertia.zero())
+    for frame in FRAMES[:2]:
+        assert np.array_equal(there.jacobian(q, frame=frame), here.jacobian(q, frame=frame))
+    assert np.array_equal(there.com_jacobian(q), here.com_jacobian(q))
+    assert np.array_equal(there.momentum(q, qd, about="com"), here.momentum(q, qd, about="com"))
 
 
 # --- evaluation ---------------------------------------------------------------------------------------------------------

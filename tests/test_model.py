@@ -5,10 +5,9 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, world_poses
 
 import dalembert as da
-from dalembert.quantities.kinematics import world_poses
 
 ARM = da.robot("puma560")
 GOOD = np.zeros(6)

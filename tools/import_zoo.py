@@ -34,5 +34,6 @@ for name, (path, locked, source) in ARMS.items():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DataWarning)
         robot = da.load(robots_folder() / path).lock(locked).snapped(1e-5)
-    replace(robot, name=name, source=source).save(ZOO / f"{name}.toml")
+    notes = tuple(note for note in robot.notes if note.topic != "unread")  # remarks on the file, not on the arm
+    replace(robot, name=name, source=source, notes=notes).save(ZOO / f"{name}.toml")
     print(robot.summary(), robot.check(), sep="\n")

@@ -13,6 +13,7 @@ import numpy as np
 
 from dalembert.arguments import by_name, several
 from dalembert.closed_form.book import known_values, letters, meanings
+from dalembert.closed_form.consistent import check_claims
 from dalembert.closed_form.document import save_equations
 from dalembert.closed_form.form import Form, Symbols, numbers
 from dalembert.closed_form.meaning import names_in, parsed, valued
@@ -61,7 +62,7 @@ class Equations:
 
     @property
     def values(self) -> dict[str, float]:
-        """The robot's own values of its parameters, also under new names; a name for things that differ has none."""
+        """The robot's own values of its parameters, also under new names; other letters (r of 2*r) have none."""
         return known_values(letters(self.robot, self.where))
 
     @cached_property
@@ -237,8 +238,9 @@ def equations(
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
     numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"};
-    where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. `method` computes the
-    mass matrix. Armature counts in M, as numbers; friction is left out.
+    where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. Meanings must be true of
+    the robot: {"m1": "M", "m2": "2*M"} is refused where m2 is not twice m1. `method` computes the mass matrix. Armature counts in
+    M, as numbers; friction is left out.
 
     >>> import dalembert as da
     >>> eom = da.equations(da.robot("two_link"), where="book")
@@ -254,7 +256,9 @@ def equations(
     formulation("mass_matrix", method)
     made = symbolic(robot, several(symbols, "symbols"))
     read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
-    return Equations(made, _symbols(made, read), read, method)
+    found = Equations(made, _symbols(made, read), read, method)
+    check_claims(made, read, found.symbols)
+    return found
 
 
 def _symbols(made: Symbolic, where: Mapping[str, ast.expr]) -> Symbols:

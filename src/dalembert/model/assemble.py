@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dalembert.errors import Error
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Link
+from dalembert.model.links import Frame, Link, Note
 from dalembert.model.pose import Pose
 
 
@@ -25,7 +25,7 @@ class Assembly(NamedTuple):
     links: tuple[Link, ...]
     frames: tuple[Frame, ...]
     base_inertia: Inertia
-    notes: tuple[tuple[str, str], ...]  # (body, why its own inertia is impossible), for those that check() cannot see any more
+    notes: tuple[Note, ...]  # why a body's own inertia is impossible, for those that check() cannot see any more
 
 
 def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixed], frames: Iterable[Frame] = ()) -> Assembly:
@@ -53,6 +53,6 @@ def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixe
             joined |= {carrier, body.name}
             lumped.append(Frame(body.name, carrier, pose))
     kept = [Frame(f.name, place[f.link][0], place[f.link][1] @ f.pose) for f in frames]
-    notes = tuple((name, f"impossible inertia: {why}") for name in own if name in joined and (why := own[name].impossible()))
+    notes = tuple(Note(name, f"impossible inertia: {why}") for name in own if name in joined and (why := own[name].impossible()))
     moving = tuple(replace(link, inertia=inertia[link.name]) for link in links)
     return Assembly(moving, (*kept, *lumped), inertia[base_name], notes)

@@ -23,7 +23,7 @@ inertia      about the centre of mass, in link axes, true tensor entries
 link frame   in its parent's: before . motion along z . after"""
 
 
-TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit")
+TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "unread")
 
 
 class Finding(NamedTuple):
@@ -55,13 +55,13 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(model: Model) -> Findings:
-    """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit.
+    """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
     link1: moves but has no mass [mass]
     """
-    noted = [Finding(link, "inertia", remark) for link, remark in model.notes]
+    noted = [Finding(note.link, note.topic, note.remark) for note in model.notes]
     carrying, joints = set(model.parents), set(model.joint_names)
     found = [doubt for i, link in enumerate(model.links) for doubt in _doubts(link, i in carrying, joints)]
     known = {(doubt.link, doubt.topic) for doubt in found}

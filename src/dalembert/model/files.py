@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.errors import DataWarning, Error, brief, unknown
-from dalembert.model.check import check
+from dalembert.model.check import TOPICS, check
 from dalembert.model.dh import DHRow
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Joint, Link, Mimic
+from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.model.urdf import parse_urdf
@@ -44,7 +44,7 @@ def load(cls: type[M], path: str | Path) -> M:
         raise Error(f"{path.name}: larger than {MAX_BYTES >> 20} MiB, which no robot needs")
     model = readers[suffix](cls, data, path.name)
     found = check(model)
-    doubts = [*found.about("inertia"), *found.about("mimic")]
+    doubts = [*found.about("unread"), *found.about("inertia"), *found.about("mimic")]
     if doubts:
         more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
         warnings.warn(f"{path.name}: {doubts[0]}{more}", DataWarning, stacklevel=3)
@@ -128,9 +128,12 @@ def _mimic(entry: Any, what: str) -> Mimic:
     )
 
 
-def _note(entry: Any) -> tuple[str, str]:
-    t = _table(entry, "a note", ("link", "remark"))
-    return t.get("link", ""), t.get("remark", "")
+def _note(entry: Any) -> Note:
+    t = _table(entry, "a note", Note._fields)
+    topic = t.get("topic", "inertia")
+    if topic not in TOPICS:
+        raise unknown("topic of a note:", topic, TOPICS)
+    return Note(t.get("link", ""), t.get("remark", ""), topic)
 
 
 def _frame(entry: Any, what: str) -> Frame:
@@ -179,7 +182,7 @@ def to_toml(model: Model) -> str:
     base = {"name": model.base_name, "pose": _pose_table(model.base), **_body_table(model.base_inertia)}
     head: dict[str, Any] = {"format": FORMAT, "name": model.name, "source": model.source, "gravity": model.gravity}
     if model.notes:
-        head["notes"] = [{"link": link, "remark": remark} for link, remark in model.notes]
+        head["notes"] = [{k: v for k, v in note._asdict().items() if v != "inertia" or k != "topic"} for note in model.notes]
     blocks = [_block("", head), _block("[base]", base)]
     for link in model.links:
         joint = {k: _plain(getattr(link.joint, k)) for k in JOINT_KEYS}

@@ -23,6 +23,14 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
+class Note(NamedTuple):
+    """A doubtful thing about a link or frame that only the file shows, for `check`: where, why, and what sort."""
+
+    link: str
+    remark: str
+    topic: str = "inertia"
+
+
 @dataclass(frozen=True, eq=False)
 class Joint(Value):
     """One degree of freedom about or along z of its frame.

@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Link
+from dalembert.model.links import Frame, Link, Note
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
@@ -26,6 +26,10 @@ def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
     if not isinstance(given, Sequence):
         raise Error(f"{what} must be a list of dalembert.{kind.__name__}, got {brief(given)}")
     return tuple(instance(x, kind, f"each of {what}") for x in given)
+
+
+def _note(link: Any, remark: Any, topic: Any = "inertia") -> Note:
+    return Note(text(link, "a note's link"), text(remark, "a note"), text(topic, "a note's topic"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +48,7 @@ class Model(Value):
     base_inertia: Inertia = field(default_factory=Inertia.zero)
     frames: tuple[Frame, ...] = ()
     source: str = ""
-    notes: tuple[tuple[str, str], ...] = ()  # (link, remark): doubtful data that joining bodies has hidden, for check()
+    notes: tuple[Note, ...] = ()  # (link, remark, topic): doubtful data that links and frames do not show any more, for check()
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -54,7 +58,7 @@ class Model(Value):
             text(self.source, "the source of a robot")
         object.__setattr__(self, "links", _all(Link, self.links, "links"))
         object.__setattr__(self, "frames", _all(Frame, self.frames, "frames"))
-        object.__setattr__(self, "notes", tuple((text(a, "a note's link"), text(b, "a note")) for a, b in self.notes))
+        object.__setattr__(self, "notes", tuple(_note(*note) for note in self.notes))
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "gravity"))
         object.__setattr__(self, "base", Pose.coerce(self.base))
         seen = {self.base_name}
@@ -226,6 +230,11 @@ class Model(Value):
     def exact_tree(self) -> Tree:
         """The same with exact numbers: what programs are traced from."""
         return self.tree.exact
+
+    @cached_property
+    def exact_base(self) -> Transform:
+        """The base frame in the world, in exact numbers."""
+        return self.base.exact
 
     @cached_property
     def reduced_tree(self) -> Tree:

@@ -1,5 +1,6 @@
 """Robots from URDF files. Only kinematics and inertias are read; meshes are never needed, nothing else is opened."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import TypeVar
@@ -13,14 +14,15 @@ from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Kind, Link, Mimic
 from dalembert.model.model import Model
-from dalembert.model.pose import Pose, align_z, unit
+from dalembert.model.pose import Pose, align_z, rotation_quaternion, unit
+from dalembert.model.unread import MOMENTS, unread
 from dalembert.model.values import text
 from dalembert.spatial import Array
 
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
+UNIT = 1e-3  # how far from 1 the length of a quaternion may be that somebody has rounded to three digits
 UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
 
 
@@ -28,7 +30,7 @@ def parse_urdf(cls: type[M], data: bytes, what: str = "URDF") -> M:
     """A robot from the bytes of a URDF file; `what` names it in errors.
 
     Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
-    inertia is taken as it is (see `check`); gravity is (0, 0, -9.81).
+    inertia is taken as it is, and what is not understood is noted (see `check`); gravity is (0, 0, -9.81).
     """
     try:
         return _robot(cls, xml.parse(data), what)
@@ -61,6 +63,7 @@ def _robot(cls: type[M], root: Element, what: str) -> M:
         lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
         raise Error(f"link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
     made = assemble(roots[0], inertias[roots[0]], bodies)
+    made = made._replace(notes=(*made.notes, *unread(root, roots[0])))
     return cls(root.get("name") or "robot", base_name=roots[0], source=f"URDF {what}", **made._asdict())
 
 
@@ -165,8 +168,18 @@ def _inertia(link: Element, here: str) -> Inertia:
 
 
 def _pose(element: Element | None, here: str) -> Pose:
+    """From xyz and either rpy or, of URDF 1.1, quat_xyzw: read in files of any version."""
     zero = (0.0, 0.0, 0.0)
-    return Pose.of(_vector(element, "xyz", here, zero), _vector(element, "rpy", here, zero))
+    xyz, rpy = _vector(element, "xyz", here, zero), _vector(element, "rpy", here, zero)
+    if element is None or element.get("quat_xyzw") is None:
+        return Pose.of(xyz, rpy)
+    if element.get("rpy") is not None:
+        raise Error(f"{here}: <origin> has rpy and also quat_xyzw; one is enough")
+    x, y, z, w = _vector(element, "quat_xyzw", here, (*zero, 1.0)).tolist()
+    length = math.hypot(x, y, z, w)
+    if abs(length - 1.0) > UNIT:
+        raise Error(f"{here}: quat_xyzw must have length 1, got {[x, y, z, w]} of length {length:.6g}")
+    return Pose(rotation_quaternion(x, y, z, w), xyz)
 
 
 def _vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:
@@ -174,8 +187,8 @@ def _vector(element: Element | None, key: str, here: str, default: tuple[float, 
     if given is None:
         return np.array(default)
     parts = given.split()
-    if len(parts) != 3:
-        raise Error(f"{here}: {key} must be three numbers, got {brief(given, 60)}")
+    if len(parts) != len(default):
+        raise Error(f"{here}: {key} must be {'three' if len(default) == 3 else 'four'} numbers, got {brief(given, 60)}")
     return np.array([_number(part, key, here) for part in parts])
 
 

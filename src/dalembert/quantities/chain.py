@@ -2,9 +2,13 @@
 
 A frame "on an axis" has its z axis along the joint's and its origin somewhere on it; the joint's own motion changes neither the
 axis nor the joint's screw seen from the end of the chain.
+
+What does not depend on where the robot stands is computed without its place, as seen from the first joints: a base at the surface
+of the Earth, with the world's origin at its centre, would cost seven digits. The programs are then the same wherever it stands.
 """
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +16,9 @@ import numpy as np
 from dalembert.errors import Error, unknown
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+from dalembert.model.tree import Tree
+from dalembert.precise import exact
 from dalembert.spatial import (
     Ad_inverse,
     Ad_inverse_dual,
@@ -34,33 +41,38 @@ ABOUT = ("world", "com")
 
 
 class Frames(NamedTuple):
-    """Frames in the world, by the link's index."""
+    """Frames by the link's index, in the axes of the world."""
 
     axes: dict[int, Transform]  # on each joint's axis
     links: dict[int, Transform]
 
 
-def frames(model: Model, q: Any, members: Iterable[int] | None = None) -> Frames:
-    """The frames of all links, or of some whose parents are among them."""
-    tree, found = model.tree, Frames({}, {})
+def frames(model: Model, q: Any, members: Iterable[int] | None = None, *, placed: bool = True) -> Frames:
+    """The frames of all links, or of some whose parents are among them.
+
+    placed=False: not from the origin of the world, but from the first axis of each chain that starts at the base.
+    """
+    tree, found = model.exact_tree, Frames({}, {})
     for i in range(model.n) if members is None else members:
         before, after, rho, sigma = tree.joint(i)
         parent = tree.parents[i]
-        axis = compose(model.base.transform if parent < 0 else found.links[parent], before)
+        axis = compose(model.exact_base if parent < 0 else found.links[parent], before)
+        if parent < 0 and not placed:
+            axis = Transform(axis.rotation, zeros(3))
         found.axes[i] = axis
         found.links[i] = compose(compose(axis, exp_z(rho, sigma, tree.at(i, q[..., i]))), after)
     return found
 
 
-def world_poses(model: Model, q: Any) -> list[Transform]:
-    """The pose of every link in the world."""
-    return list(frames(model, np.asarray(q)).links.values())
+def carrier(model: Model, link: str | None) -> tuple[int, Pose]:
+    """The moving link (-1: the base) that carries a link or frame, and that frame's pose in it; None means the tip."""
+    return model.locate(tip(model) if link is None else link)
 
 
 def place(model: Model, link: str | None, point: Any = None) -> tuple[int, Transform]:
     """The moving link (-1: the base) that carries a link or frame, and in it that frame moved to a point given in its own axes."""
-    index, pose = model.locate(tip(model) if link is None else link)
-    R, p = pose.transform
+    index, pose = carrier(model, link)
+    R, p = pose.exact
     return index, Transform(R, p if point is None else rotate(R, point) + p)
 
 
@@ -78,7 +90,7 @@ def check_about(about: str) -> None:
 
 def poses(model: Model, q: Any) -> Array:
     """(..., n, 4, 4)."""
-    found = [homogeneous(T) for T in world_poses(model, q)]
+    found = [homogeneous(T) for T in frames(model, q).links.values()]
     return np.stack(np.broadcast_arrays(*found), axis=-3) if found else zeros((0, 4, 4))
 
 
@@ -89,8 +101,16 @@ def pose(model: Model, q: Any, point: Any = None, *, link: str | None = None) ->
 
 def _end(model: Model, q: Any, index: int, at: Transform) -> Transform:
     """A frame of a moving link (-1: of the base) in the world."""
-    carrier = model.base.transform if index < 0 else frames(model, q, model.tree.path(index)).links[index]
+    carrier = model.exact_base if index < 0 else frames(model, q, model.exact_tree.path(index)).links[index]
     return compose(carrier, at)
+
+
+def position(model: Model, q: Any, point: Any = None, *, link: str | None = None) -> Array:
+    """(..., 3): where a point of a moving link is in the world. The place of the first joint is added last, and rounds once."""
+    index, at = place(model, link, point)
+    path = model.exact_tree.path(index)
+    first = compose(model.exact_base, model.exact_tree.joint(path[0])[0])
+    return compose(frames(model, q, path, placed=False).links[index], at).translation + first.translation
 
 
 # --- twists -------------------------------------------------------------------------------------------------------------
@@ -100,13 +120,13 @@ def columns(model: Model, q: Any, point: Any, link: str | None, frame: str) -> d
     """The twist (..., 6) that a unit velocity of each joint on the way gives, from the base to the link."""
     check_frame(frame)
     index, at = place(model, link, point)
-    path = model.tree.path(index)
+    path = model.exact_tree.path(index)
     return _seen_from_body(model, q, path, at) if frame == "body" else _seen_from_world(model, q, path, at, frame)
 
 
 def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) -> dict[int, Array]:
     """Ad_{T^-1} s_i with T the end of the chain in the frame on axis i, gathered from the end: the first joint does not matter."""
-    tree, found, T = model.tree, {}, at
+    tree, found, T = model.exact_tree, {}, at
     for i in reversed(path):
         before, after, rho, sigma = tree.joint(i)
         T = compose(after, T)
@@ -117,10 +137,10 @@ def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) 
 
 def _seen_from_world(model: Model, q: Any, path: tuple[int, ...], at: Transform, frame: str) -> dict[int, Array]:
     """(rho z, sigma z + rho z x (p - o)) with o on the axis z and p the point, or the origin of the world."""
-    known, found = frames(model, q, path), {}
+    known, found = frames(model, q, path, placed=frame == "world"), {}
     p = compose(known.links[path[-1]], at).translation if path and frame == "world_aligned" else zeros(3)
     for i in path:
-        rho, sigma = model.tree.screw[i]
+        rho, sigma = model.exact_tree.screw[i]
         z, o = known.axes[i].rotation[..., :, 2], known.axes[i].translation
         found[i] = join(rho * z, sigma * z + rho * cross(z, p - o))
     return found
@@ -162,32 +182,38 @@ def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str
 # --- the whole robot ----------------------------------------------------------------------------------------------------
 
 
-def _mass(model: Model) -> float:
-    if model.total_mass == 0.0:
+def _mass(model: Model) -> Fraction:
+    total = sum(model.exact_tree.mass, exact(model.base_inertia.mass))
+    if total == 0:
         raise Error(f"{model.name} has no mass, so it has no centre of mass; give a link an inertia")
-    return model.total_mass
+    return Fraction(total)
 
 
 def center_of_mass(model: Model, q: Any) -> Array:
-    """(..., 3). First moments are gathered from the tips."""
-    tree, total = model.tree, _mass(model)
+    """(..., 3)."""
+    R, p = model.exact_base
+    return rotate(R, _center(model, model.exact_tree, q, exact(model.base_inertia.com))) + p
+
+
+def _center(model: Model, tree: Tree, q: Any, base: Any) -> Array:
+    """The centre of mass in base axes, from where the tree starts; `base` is the base's own. Moments are gathered from the tips."""
+    total = _mass(model)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [m * c for m, c in zip(mass, tree.com, strict=True)]
-    whole: Any = model.base_inertia.mass / total * model.base_inertia.com
-    for i in reversed(range(model.n)):
+    whole: Any = exact(model.base_inertia.mass) / total * base
+    for i in reversed(range(len(moment))):
         R, p = tree.pose(i, q[..., i])
         carried, parent = rotate(R, moment[i]) + mass[i] * p, tree.parents[i]
         if parent < 0:
             whole = whole + carried
         else:
             mass[parent], moment[parent] = mass[parent] + mass[i], moment[parent] + carried
-    R, p = model.base.transform
-    return rotate(R, whole) + p
+    return whole
 
 
 def com_jacobian(model: Model, q: Any) -> Array:
     """(..., 3, n). Joint i moves all that is behind it: rho z x (h - m o) + sigma m z, m and h its mass and first moment."""
-    tree, total, known = model.tree, _mass(model), frames(model, q)
+    tree, total, known = model.exact_tree, _mass(model), frames(model, q, placed=False)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [rotate(T.rotation, mass[i] * tree.com[i]) + mass[i] * T.translation for i, T in known.links.items()]
     found: dict[int, Array] = {}
@@ -201,25 +227,41 @@ def com_jacobian(model: Model, q: Any) -> Array:
 
 
 def momentum(model: Model, q: Any, qd: Any, *, about: str = "world") -> Array:
-    """(..., 6). Twists outward and momenta inward, in link axes, both about link origins."""
+    """(..., 6)."""
     check_about(about)
-    tree = model.tree
-    steps = [tree.pose(i, q[..., i]) for i in range(model.n)]
+    if about == "world" or not model.n:
+        return Ad_inverse_dual(model.exact_base, _momentum(model.exact_tree, q, qd))
+    first = model.exact_tree.before.translation[0]
+    tree = _seen_from(model.exact_tree, first)
+    angular, linear = split(_momentum(tree, q, qd))
+    R, c = model.exact_base.rotation, _center(model, tree, q, exact(model.base_inertia.com) - first)
+    return join(rotate(R, angular - cross(c, linear)), rotate(R, linear))
+
+
+def _seen_from(tree: Tree, point: Any) -> Tree:
+    """The tree in a frame at another point of the base, its axes the same."""
+    R, p = tree.before
+    first = np.array(tree.parents)[:, None] < 0
+    return tree._replace(before=Transform(R, np.where(first, p - point, p)))
+
+
+def _momentum(tree: Tree, q: Any, qd: Any) -> Array:
+    """About where the tree starts, in base axes. Twists outward and momenta inward, in link axes, both about link origins."""
+    steps = [tree.pose(i, q[..., i]) for i in range(len(tree.parents))]
     V: list[Any] = []
     for i, parent in enumerate(tree.parents):
         after = tree.joint(i)[1]
         own = Ad_inverse(after, tree.axis(i)) * qd[..., i, None]
         V.append(own if parent < 0 else Ad_inverse(steps[i], V[parent]) + own)
-    h = [_of_body(tree.mass[i], tree.com[i], tree.inertia[i], V[i]) for i in range(model.n)]
+    h = [_of_body(tree.mass[i], tree.com[i], tree.inertia[i], x) for i, x in enumerate(V)]
     whole: Any = zeros(6)
-    for i in reversed(range(model.n)):
+    for i in reversed(range(len(h))):
         carried, parent = Ad_inverse_dual(steps[i], h[i]), tree.parents[i]
         if parent < 0:
             whole = whole + carried
         else:
             h[parent] = h[parent] + carried
-    angular, linear = split(Ad_inverse_dual(model.base.transform, whole))
-    return join(angular if about == "world" else angular - cross(center_of_mass(model, q), linear), linear)
+    return whole
 
 
 def _of_body(m: Any, c: Any, I: Any, V: Any) -> Array:

@@ -13,7 +13,6 @@ from typing import Any
 
 from dalembert.model.model import Model
 from dalembert.quantities import chain
-from dalembert.quantities.chain import world_poses as world_poses
 from dalembert.quantities.quantity import evaluate, shapes_of
 from dalembert.quantities.table import QD, Q, Quantity, quantity_named, register
 from dalembert.spatial import Array
@@ -73,7 +72,7 @@ def pose(robot: Model, q: Any, link: str | None = None, *, point: Any = None, ba
             return robot.memo["pose"][_METHOD, link](q)
         except (KeyError, TypeError, ValueError, RuntimeError):
             pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
-    chain.place(robot, link)
+    chain.carrier(robot, link)
     return evaluate(robot, "pose", _METHOD, {"q": q, "point": point}, backend, out, link=link)
 
 
@@ -178,7 +177,7 @@ def jacobian_rate(
 
 def _check(robot: Model, link: str | None, frame: str) -> None:
     """Refuse names that do not exist before they become keys."""
-    chain.place(robot, link)
+    chain.carrier(robot, link)
     chain.check_frame(frame)
 
 

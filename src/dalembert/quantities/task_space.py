@@ -25,7 +25,21 @@ from dalembert.quantities.kinematics import POINT, jacobian, recorded
 from dalembert.quantities.quantity import evaluate
 from dalembert.quantities.singular import check_regular, regular, weak_joints, without_inertia
 from dalembert.quantities.table import QD, Q, Quantity, pivots, register
-from dalembert.spatial import Ad_matrix, Array, Transform, above, dot, matrix, rotate_back, stack, symmetric, zeros
+from dalembert.spatial import (
+    Ad_matrix,
+    Array,
+    Transform,
+    above,
+    cross,
+    dot,
+    join,
+    matrix,
+    rotate_back,
+    split,
+    stack,
+    symmetric,
+    zeros,
+)
 
 ROWS = ("wx", "wy", "wz", "vx", "vy", "vz")
 LEAST = 1e-10  # of what a row would have without the others: nearer a singularity fewer than six digits are left
@@ -55,10 +69,10 @@ class _Task(NamedTuple):
             return self.core
         return symmetric(np.swapaxes(self.shift, -1, -2) @ self.core @ self.shift)
 
-    def force(self, tau: Any) -> Array:
-        """Lambda J M^-1 tau."""
+    def force(self, tau: Any, rate: Any = 0) -> Array:
+        """Lambda (J M^-1 tau - rate), the rate of a twist in the frame of J."""
         z = unit_upper_solve(self.joints.U, tau) * (1 / self.joints.D)
-        F = np.matvec(self.core, stack([dot(y, z) for y in self.Y]))
+        F = np.matvec(self.core, stack([dot(y, z) for y in self.Y]) - rate)
         return F if self.shift is None else rotate_back(self.shift, F)
 
     def consistent_inverse(self) -> Array:
@@ -94,7 +108,7 @@ def _nearby(model: Model, q: Any, point: Any, link: str | None, frame: str, rows
     """
     if frame != "world" or len(rows) < 6:
         return frame, None
-    p = chain.pose(model, q, point, link=link)[..., :3, 3]
+    p = chain.position(model, q, point, link=link)
     moved = Ad_matrix(Transform(np.eye(3, dtype=int), -p))
     return "world_aligned", moved[..., rows, :][..., :, rows]
 
@@ -109,8 +123,20 @@ def _bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None,
     task = _task(model, q, point, damping, **options)
     still = model.reduced_tree._replace(gravity=zeros(3))
     c = formulation("inverse_dynamics", "newton_euler")(still, q, qd, zeros(model.n))
-    rate = chain.jacobian_rate(model, q, qd, point, link=options["link"], frame=options["frame"])[..., options["rows"], :]
-    return task.force(c) - np.matvec(task.inertia(), np.matvec(rate, qd))
+    return task.force(c, _rate(model, q, qd, point, moved=task.shift is not None, **options))
+
+
+def _rate(model: Model, q: Any, qd: Any, point: Any, moved: bool, link: str | None, frame: str, rows: tuple[int, ...]) -> Array:
+    """J' qd (..., rows). `moved` is from the world's origin to the point p, as in `_nearby`.
+
+    At the origin V = (w, v + p x w) with v the velocity of p, and its rate moved to p is (w', v' + v x w): p itself is gone.
+    """
+    frame = "world_aligned" if moved else frame
+    rate = np.matvec(chain.jacobian_rate(model, q, qd, point, link=link, frame=frame), qd)
+    if moved:
+        w, v = split(chain.twist(model, q, qd, point, link=link, frame=frame))
+        rate = rate + join(zeros(3), cross(v, w))
+    return rate[..., rows]
 
 
 def _gravity(model: Model, q: Any, point: Any = None, damping: Any = None, **options: Any) -> Array:
@@ -134,7 +160,7 @@ def _register(name: str, function: Callable[..., Any], inputs: Any, shape: tuple
 
     def derived(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Any:
         link, rows = options["link"], row_indices(options["rows"])
-        moving = len(model.tree.path(chain.place(model, link)[0]))
+        moving = len(model.tree.path(chain.carrier(model, link)[0]))
         if not model.n or (moving < len(rows) and "damping" not in optional):
             raise Error(
                 f"{name}: of the joints of {model.name}, {moving} can move {_named(model, link)}, too few for {len(rows)} "
@@ -286,7 +312,7 @@ def _evaluated(
     backend: str,
     out: Any,
 ) -> Array:
-    chain.place(robot, link)
+    chain.carrier(robot, link)
     chain.check_frame(frame)
     chosen = row_indices(rows)
     given = {**given, "point": point, "damping": damping}

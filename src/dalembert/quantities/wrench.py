@@ -8,9 +8,8 @@ import numpy as np
 
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
-from dalembert.model.pose import Pose
 from dalembert.model.values import Value, frozen_array
-from dalembert.quantities.chain import FRAMES, world_poses
+from dalembert.quantities.chain import FRAMES
 from dalembert.quantities.quantity import checked_input
 from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, join, rotate_back
 
@@ -60,8 +59,11 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
             if link < 0:
                 continue  # what pushes the base is not felt by the joints
             if wrench.frame != "body" and not poses:
-                poses = world_poses(model, q)
-            felt = _in_body(wrench, pose, poses[link] if wrench.frame != "body" else None)
+                poses = model.tree.poses(q)
+            if wrench.frame == "body":
+                felt = join(wrench.moment + cross(wrench.point, wrench.force), wrench.force)
+            else:
+                felt = _in_body(wrench, model.base.transform, compose(poses[link], pose.transform))
             total[link] = total[link] + Ad_inverse_dual(pose.transform, felt)
         return np.stack(np.broadcast_arrays(*total), axis=-2) if total else np.zeros((0, 6))
     except ValueError as error:
@@ -70,12 +72,13 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
         raise Error(f"the wrenches' leading (batch) axes do not broadcast together: {error}") from None
 
 
-def _in_body(wrench: Wrench, pose: Pose, link: Transform | None) -> Array:
-    """(moment, force) at the origin of the frame at `pose` in its link, in its axes; `link` is the link in the world."""
-    force, moment, point = wrench.force, wrench.moment, wrench.point
-    if link is not None:
-        world = compose(link, pose.transform)
-        force, moment = rotate_back(world.rotation, force), rotate_back(world.rotation, moment)
-        if wrench.frame == "world":
-            point = rotate_back(world.rotation, point - world.translation)
+def _in_body(wrench: Wrench, base: Transform, here: Transform) -> Array:
+    """(moment, force) at the origin of the frame `here` in the base, in its axes, of a wrench given in the world.
+
+    By way of the base, so that the place of a far base is only subtracted from a point that is far itself.
+    """
+    force, moment = (rotate_back(here.rotation, rotate_back(base.rotation, x)) for x in (wrench.force, wrench.moment))
+    point = wrench.point
+    if wrench.frame == "world":
+        point = rotate_back(here.rotation, rotate_back(base.rotation, point - base.translation) - here.translation)
     return join(moment + cross(point, force), force)

@@ -16,7 +16,7 @@ import numpy as np
 
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.values import Frozen, Value, frozen_array, instance, number
-from dalembert.quantities.chain import place
+from dalembert.quantities.chain import carrier
 from dalembert.quantities.task_space import ROWS, row_indices
 from dalembert.robot import Robot
 from dalembert.simulate.paths import Path, quintic
@@ -141,7 +141,7 @@ class TaskSpaceControl(Value):
     damping: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        place(instance(self.robot, Robot, "the robot of a controller"), self.link)
+        carrier(instance(self.robot, Robot, "the robot of a controller"), self.link)
         rows = row_indices(self.rows)
         point = None if self.point is None else frozen_array(self.point, (3,), "the point of a controller")
         if self.rotation is None and min(rows) < 3:
