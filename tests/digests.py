@@ -1,8 +1,8 @@
 """Digests and counts of programs, a line each: for a process of its own, whose BLAS and vector instructions are chosen from outside.
 
 `python tests/digests.py quick` traces a few programs, `full` every method of every quantity for all built-in robots and for general
-arms. Second derivatives by other than the default method are left out for robots of more than four joints: they are made from the
-first ones by the same function of programs, and would take an hour.
+arms. Derivatives by other than the default method are left out for robots of more than two joints: one function of programs makes
+them all, from programs that are in the list, and second ones would take an hour.
 """
 
 import sys
@@ -14,7 +14,7 @@ from dalembert.trace.count import operation_count
 
 SEEDS = range(12)
 JOINTS = 4  # of the general arms: enough for a first, a last and two others
-SECOND = ("inverse_dynamics_second_derivatives", "mass_matrix_gradient", "inverse_dynamics_derivatives", "christoffel")
+DERIVATIVES = ("inverse_dynamics_second_derivatives", "inverse_dynamics_derivatives", "mass_matrix_gradient", "christoffel")
 
 
 def robots(which):
@@ -27,7 +27,7 @@ def programs(robot, which):
     """(quantity, method, program) of all that this robot has."""
     for quantity in ("forward_dynamics", "mass_matrix", "com_jacobian") if which == "quick" else QUANTITIES:
         methods = da.methods(quantity)
-        if quantity in SECOND and robot.n > JOINTS:
+        if quantity in DERIVATIVES and robot.n > 2:
             methods = (QUANTITIES[quantity].method,)
         for method in methods:
             try:

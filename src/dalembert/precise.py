@@ -30,6 +30,11 @@ def product(A: Any, B: Any) -> Any:
     return (A * B).sum(axis=-1) if B.ndim == 1 else (A[:, :, None] * B[None]).sum(axis=1)
 
 
+def as_objects(x: Any) -> Any:
+    """Floats in arrays of objects, on which NumPy calls neither BLAS nor vector code; in (named) tuples of arrays, too."""
+    return _mapped(lambda part: part.astype(object) if isinstance(part, np.ndarray) else part, x)
+
+
 def exact(x: Any) -> Any:
     """Finite floats as the fractions they are, in arrays and (named) tuples of them; anything else stays as it is.
 

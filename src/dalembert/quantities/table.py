@@ -17,7 +17,8 @@ from dalembert.formulations.spatial_operator import Diagonalization, OperatorRat
 from dalembert.formulations.stacked_operators import Operators
 from dalembert.linalg import ROUNDING, Pivots
 from dalembert.model.model import Model
-from dalembert.spatial import Array, Transform, dot, sign
+from dalembert.precise import as_objects
+from dalembert.spatial import Array, dot, sign
 from dalembert.trace.program import Program
 
 UNGUARDED = ("walker_orin_4",)  # methods that divide by something else than pivots, so that NaN does not tell all
@@ -71,12 +72,12 @@ def pivots(model: Model, rotors: bool = True) -> Pivots:
 def _inertias_sampled(model: Model) -> Array:
     """The largest |M_ii| (n,) of some positions, within +-1 m for prismatic joints.
 
-    On arrays of objects, where NumPy calls no BLAS and no sine of its own: these numbers become constants of programs.
+    They become constants of programs, and must be the same on every machine.
     """
     n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
     shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
     q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)
-    tree = model.tree._replace(before=Transform(*(x.astype(object) for x in model.tree.before)))
+    tree = model.tree.mapped(as_objects)
     bodies = composite(tree, axes(tree, q))
     inertias = [np.abs(np.ravel(dot(s, times(b, s)))).max() for b, s in zip(bodies, map(tree.axis, range(n)), strict=True)]
     return np.array(inertias, dtype=float)

@@ -1,0 +1,129 @@
+"""Programs are the same on every machine: whatever BLAS and NumPy choose for the processor, to the last bit of every constant."""
+
+import math
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from conftest import close
+from digests import SEEDS
+
+import dalembert as da
+from dalembert.model.pose import Pose
+from dalembert.precise import arctan2, cos_sin, exact_rotation, precisely, product, rounded
+from dalembert.study.complexity import general_chain
+from dalembert.trace import trace
+from dalembert.trace.expr import Rounded, unrounded
+
+# OpenBLAS's kernels, and what a processor must have for them
+CORES = {"Prescott": "SSE3", "Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "FMA3", "SkylakeX": "AVX512_SKX"}
+FEATURES = np._core._multiarray_umath.__cpu_features__
+OPTIONAL = ("AVX512_SKX", "AVX512F", "FMA3", "AVX2", "X86_V4", "X86_V3")  # that NumPy may be told to do without
+
+
+def machines():
+    """Environments in which the same processor computes as others do."""
+    found = [{"OPENBLAS_CORETYPE": core} for core, needed in CORES.items() if FEATURES.get(needed)]
+    return [*found, {"NPY_DISABLE_CPU_FEATURES": " ".join(x for x in OPTIONAL if FEATURES.get(x) and x not in _baseline())}]
+
+
+def _baseline():
+    return set(np.show_config("dicts")["SIMD Extensions"]["baseline"])
+
+
+def digests(which, environment):
+    """Started at once; `lines` waits for it."""
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("digests.py")), which]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+
+
+def lines(process):
+    found, _ = process.communicate()
+    assert process.returncode == 0
+    return found.splitlines()
+
+
+@pytest.mark.skipif(len(machines()) < 3, reason="needs a processor on which OpenBLAS has several kernels to choose from")
+def test_programs_do_not_depend_on_the_processor():
+    first, *others = (lines(digests("quick", machine)) for machine in (machines()[0], *machines()[-2:]))
+    assert len(first) > 30
+    assert all(other == first for other in others)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(len(machines()) < 5, reason="needs a processor on which OpenBLAS has four kernels to choose from")
+def test_no_program_of_any_method_depends_on_the_processor():
+    """Every method of every quantity on all built-in robots and on general arms: digests and counts, under four kernels of OpenBLAS and
+    without NumPy's vector code. Between general arms, which differ in their numbers only, the counts are equal."""
+    started = [digests("full", machine) for machine in machines()]
+    first, *others = map(lines, started)
+    assert len(first) > 1500
+    for machine, other in zip(machines()[1:], others, strict=True):
+        assert [a for a, b in zip(first, other, strict=True) if a != b] == [], machine
+    counts = defaultdict(set)
+    for line in first:
+        _, name, quantity, method, *rest = line.split("\t")
+        if name == "general 4R":
+            counts[quantity, method].add(rest[-1])
+    assert {key: found for key, found in counts.items() if len(found) > 1} == {}
+
+
+def test_general_arms_have_one_count():
+    for quantity, method in (("inverse_dynamics", "newton_euler"), ("forward_dynamics", "brandl"), ("dalembert_terms", None)):
+        assert len({general_chain(4, seed).operation_count(quantity, method) for seed in SEEDS}) == 1
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------------
+
+
+def test_cosines_and_angles_are_correctly_rounded():
+    rng = np.random.default_rng(0)
+    with mpmath.workdps(400):
+        for size in (1e-300, 1e-8, 1.0, 3.2, 1e5, 1e9, 1e22, 1e300):
+            for x in (rng.uniform(-1, 1, 30) * size).tolist():
+                assert cos_sin(x) == (float(mpmath.cos(x)), float(mpmath.sin(x)))
+                y = float(rng.uniform(-1, 1))
+                assert arctan2(y, x) == float(mpmath.atan2(y, x))
+
+
+@pytest.mark.parametrize("order", ["x", "xz", "zy", "xyz", "zyz"])
+def test_exact_rotations(order):
+    """Orthogonal to the last digit, as near as the floats are, and with their zeros."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        R = np.eye(3)
+        for letter in order:
+            angle = float(rng.choice([rng.uniform(-math.pi, math.pi), math.pi / 2, math.pi]))
+            R = product(R, Pose.of(rpy=[angle * (letter == x) for x in "xyz"]).rotation)
+        R = Pose(R, np.zeros(3)).rotation
+        E = exact_rotation(R)
+        assert (E @ E.T == np.eye(3, dtype=int)).all()
+        close(rounded(E), R, 1e-15)
+        assert not E[R == 0].any()
+
+
+def test_nearest_rotations_are_nearest():
+    """The orthogonal factor of a matrix, as singular vectors give it."""
+    rough = np.round(Pose.of(rpy=(0.3, -1.1, 2.0)).rotation, 7)
+    u, _, vt = np.linalg.svd(rough)
+    close(Pose(rough, np.zeros(3)).rotation, u @ vt, 1e-15)
+
+
+def test_decimals_round_once():
+    assert precisely(lambda x: (x + 1) - 1)(1e-30) == 1e-30
+    assert precisely(lambda x: x / 3 * 3)(np.array([0.1, 7.0])).tolist() == [0.1, 7.0]
+
+
+def test_constants_of_programs_are_combined_exactly():
+    """A third is rounded where it meets an input, and three of them are 1 all the same."""
+    program = trace(lambda x: x * Fraction(1, 3), {"x": ()})
+    (third,) = (node[1] for node in program.nodes if node[0] == "const")
+    assert isinstance(third, Rounded) and third == 1 / 3 and unrounded(third) == Fraction(1, 3)
+    whole = da.differentiate(trace(lambda x: (x * Fraction(1, 3) + x * Fraction(2, 3)), {"x": ()}))
+    assert [node for node in whole.nodes if node[0] == "const"] == [("const", 1)]
