@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test test-lanes lint format bench bench-others bench-symbolic docs clean
+.PHONY: study test test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
@@ -21,6 +21,14 @@ test-lanes: $(VENV)/ready-$(EXTRAS)
 	  echo "vectors of $$lanes doubles ..."; \
 	  DALEMBERT_LANES=$$lanes $(BIN)/python -m pytest -q -n auto --dist worksteal $(NATIVE) -k 'not die_with_their_robots and not eight_processes'; \
 	done
+
+# every Python of PATH from 3.11 up, with the oldest and the newest NumPy and llvmlite allowed
+test-matrix:
+	@$(PYTHON) tools/matrix.py
+
+# on aarch64, emulated by qemu; tools/arm64.py says what it needs
+test-arm64: $(VENV)/ready-test
+	@$(BIN)/python tools/arm64.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
