@@ -5,13 +5,30 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format bench bench-others bench-symbolic docs clean
+.PHONY: study test test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5
+
+# the native engine with the vectors of other machines: SSE2 without fused multiply-adds, AVX2, AVX-512 (split where there is none);
+# two long tests of memory and processes, which vectors do not concern, run once
+NATIVE := tests/test_native.py tests/test_native_objects.py tests/test_native_threads.py tests/test_cache.py
+test-lanes: $(VENV)/ready-$(EXTRAS)
+	@set -e; for lanes in 2 4 8; do \
+	  echo "vectors of $$lanes doubles ..."; \
+	  DALEMBERT_LANES=$$lanes $(BIN)/python -m pytest -q -n auto --dist worksteal $(NATIVE) -k 'not die_with_their_robots and not eight_processes'; \
+	done
+
+# every Python of PATH from 3.11 up, with the oldest and the newest NumPy and llvmlite allowed
+test-matrix:
+	@$(PYTHON) tools/matrix.py
+
+# on aarch64, emulated by qemu; tools/arm64.py says what it needs
+test-arm64: $(VENV)/ready-test
+	@$(BIN)/python tools/arm64.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .

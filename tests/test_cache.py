@@ -120,7 +120,7 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
         here._replace(cpu="another"),
         here._replace(features=here.features + ",+other"),
         here._replace(llvm="1.0"),
-        here._replace(lanes=2),
+        here._replace(lanes=2 if here.lanes > 2 else 4),
     ]
     for k, other in enumerate(others, 2):
         monkeypatch.setattr(machine, "host", lambda other=other: other)
@@ -141,11 +141,39 @@ def test_other_source_has_other_entries(folder, compiled, monkeypatch):
     assert len(compiled) == 4
 
 
+def test_the_code_of_a_given_program_depends_on_no_other_source(folder, compiled, monkeypatch):
+    from dalembert.native import kernel
+
+    program = da.robot("rp").program("inverse_dynamics")
+    da.compile_program(program)
+    monkeypatch.setattr(kernel, "_made", {})
+    monkeypatch.setattr(kernel, "SOURCE", "changed")
+    da.compile_program(program)
+    assert len(compiled) == 1
+    monkeypatch.setattr(kernel, "_made", {})
+    monkeypatch.setattr(kernel, "OWN_SOURCE", "changed")
+    da.compile_program(program)
+    assert len(compiled) == 2
+
+
 def test_the_source_is_all_of_it():
-    from dalembert.native.kernel import SOURCE, source_digest
+    from dalembert.native.kernel import OWN_SOURCE, SOURCE, source_digest
 
     assert source_digest() == SOURCE
-    assert len(SOURCE) == 64
+    assert source_digest("native", "trace") == OWN_SOURCE
+    assert len({SOURCE, OWN_SOURCE, source_digest("native"), source_digest("robot.py")}) == 4
+    assert len(SOURCE) == len(OWN_SOURCE) == 64
+    assert source_digest("nothing") == ""
+
+
+def test_an_interpreter_with_other_objects_makes_the_same_code(folder, compiled, monkeypatch):
+    from dalembert.native import direct
+
+    monkeypatch.setattr(direct, "PLAIN", False)
+    use()
+    monkeypatch.setattr(direct, "PLAIN", True)
+    use()
+    assert len(compiled) == 1
 
 
 def variants():

@@ -3,6 +3,11 @@
 import struct
 
 
+def number(x: float) -> str:
+    """A constant, to the last bit."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
 class Assembly:
     """Lines of assembly, and fresh names for their values."""
 
@@ -29,12 +34,19 @@ class Assembly:
 
     def splat(self, x: float) -> str:
         """A vector constant."""
-        bits = struct.unpack("<Q", struct.pack("<d", x))[0]
-        return f"splat (double 0x{bits:016X})"
+        return f"splat (double {number(x)})"
+
+    def do(self, name: str, a: str, b: str) -> str:
+        """An operation on two vectors of doubles."""
+        return self.op(f"{name} {self.vector} {a}, {b}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a b + c, rounded once."""
         return self.op(f"call {self.vector} @llvm.fma.v{self.lanes}f64({self.vector} {a}, {self.vector} {b}, {self.vector} {c})")
+
+    def negative(self, x: str) -> str:
+        """-x."""
+        return self.op(f"fneg {self.vector} {x}")
 
     def whole(self, k: int) -> str:
         """A vector constant of integers."""

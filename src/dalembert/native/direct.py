@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native import machine
 from dalembert.native.gufunc import api
 from dalembert.trace.program import Program, Variable
 
@@ -29,19 +28,21 @@ class _Method(C.Structure):
     _fields_ = (("name", C.c_char_p), ("function", C.c_void_p), ("flags", C.c_int), ("doc", C.c_char_p))
 
 
-def supported(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...]) -> bool:
-    """One array result, on a CPython whose objects look as expected."""
-    plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED") and C.sizeof(C.c_void_p) == 8
-    return plain and len(outputs) == 1 and outputs[0].shape != () and all(v.size for v in (*inputs, *outputs))
+# objects of this interpreter look as expected; which interpreter it is must not show in the code, which others find in the cache
+PLAIN = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED") and C.sizeof(C.c_void_p) == 8
+
+
+def _one_array(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...]) -> bool:
+    return len(outputs) == 1 and outputs[0].shape != () and all(v.size for v in (*inputs, *outputs))
 
 
 def emit(program: Program) -> str:
     """Assembly of `PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t count)`, and of `bind`, which sets its table.
 
-    The table: array type, dtype of doubles, kernel, PyObject_Vectorcall, PyArray_New, and the loop's data.
+    The table: array type, dtype of doubles, kernel, PyObject_Vectorcall, PyArray_New.
     """
     variables = (*program.inputs, *program.outputs)
-    if not supported(program.inputs, program.outputs):
+    if not _one_array(program.inputs, program.outputs):
         return ""
     n, count = len(program.inputs), len(variables)
     (output,) = program.outputs
@@ -55,7 +56,7 @@ def emit(program: Program) -> str:
         "define void @bind(ptr %t) {\n  store ptr %t, ptr @table, align 8\n  ret void\n}",
         "define ptr @direct(ptr %self, ptr %args, i64 %count) {\nentry:",
         f"  %pointers = alloca [{count} x ptr], align 8\n  %t = load ptr, ptr @table, align 8",
-        *(f"  %t{k}p = getelementptr ptr, ptr %t, i64 {k}\n  %t{k} = load ptr, ptr %t{k}p, align 8" for k in range(6)),
+        *(f"  %t{k}p = getelementptr ptr, ptr %t, i64 {k}\n  %t{k} = load ptr, ptr %t{k}p, align 8" for k in range(5)),
         f"  %enough = icmp eq i64 %count, {n}\n  br i1 %enough, label %type0, label %slow",
     ]
     for j, variable in enumerate(program.inputs):
@@ -73,7 +74,7 @@ def emit(program: Program) -> str:
             f"  %s{j} = getelementptr ptr, ptr %pointers, i64 {j}\n  store ptr %d{j}, ptr %s{j}, align 8",
         ]
     lines += [
-        "  call void @loop(ptr %pointers, ptr @once, ptr @steps, ptr %t5)\n  br label %end",
+        "  call void @loop(ptr %pointers, ptr @once, ptr @steps, ptr null)\n  br label %end",
         "end:\n  ret ptr %out",
         "slow:\n  %other = call ptr %t3(ptr %t2, ptr %args, i64 %count, ptr null)\n  ret ptr %other\n}",
     ]
@@ -112,18 +113,17 @@ def _check(j: int, variable: Variable, then: str) -> list[str]:
 
 def bind(kernel: Any) -> Any:
     """Tell the code of a kernel where things are; the table returned must live as long as the kernel."""
-    if not supported(kernel.inputs, kernel.outputs):
+    if not PLAIN or not _one_array(kernel.inputs, kernel.outputs):
         return None
-    call, library = C.cast(C.pythonapi.PyObject_Vectorcall, C.c_void_p).value, machine.library()
-    here = id(np.ndarray), id(np.dtype(float)), id(kernel), call, api("_ARRAY_API", _NEW), machine.address_of(library)
-    table = (C.c_void_p * 6)(*here)
+    call = C.cast(C.pythonapi.PyObject_Vectorcall, C.c_void_p).value
+    table = (C.c_void_p * 5)(id(np.ndarray), id(np.dtype(float)), id(kernel), call, api("_ARRAY_API", _NEW))
     C.CFUNCTYPE(None, C.c_void_p)(kernel.code.address_of("bind"))(C.addressof(table))
-    return table, library
+    return table
 
 
 def short_way(kernel: Any) -> Any:
     """The built-in function of a kernel, or the kernel itself where there is none. It keeps the kernel alive."""
-    if not supported(kernel.inputs, kernel.outputs):
+    if not PLAIN or not _one_array(kernel.inputs, kernel.outputs):
         return kernel
     method = _Method(kernel.outputs[0].name.encode(), kernel.code.address_of("direct"), _FASTCALL, None)
     make = C.PYFUNCTYPE(C.py_object, C.c_void_p, C.py_object, C.c_void_p)(("PyCFunction_NewEx", C.pythonapi))

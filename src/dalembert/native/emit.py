@@ -4,39 +4,50 @@ The loop takes blocks of `lanes` states. It gathers the scalars of a block into 
 runs the straight-line program on vectors, and scatters the results. Past the end of the batch a lane repeats the last state, so
 one code serves body and tail, and a state gives the same bits alone as in a batch.
 
-Arithmetic carries the flags `contract nsz`: a product and a sum may fuse, the sign of a zero is free; no number is assumed finite.
+A program has one meaning: its operations are those of IEEE 754, each rounded once, and which product fuses with which sum is
+decided here, by the program alone. So the bits of a result (which NaN aside) depend neither on the processor nor on the compiler.
 """
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from dalembert.native import sincos
 from dalembert.native.assembly import Assembly
 from dalembert.trace.expr import Node
-from dalembert.trace.program import Program, Variable
+from dalembert.trace.program import Program, Variable, operands
 
-FLAGS = "contract nsz"
 UNROLLED = 64  # scalars of an array that are moved without a loop
-DECLARATIONS = (
-    "declare i64 @llvm.smin.i64(i64, i64)",
-    "declare void @llvm.x86.sse.stmxcsr(ptr)",
-    "declare void @llvm.x86.sse.ldmxcsr(ptr)",
-)
 OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
-def emit(program: Program, lanes: int, x86: bool = False) -> str:
-    """Assembly of `void loop(char **args, intp *dims, intp *steps, void *data)`; data holds the addresses of sin and cos."""
+# NaN and infinity are no news: kernels leave the processor's exception flags, which NumPy reads, as they were
+FLAGS = {
+    "x86_64": (
+        "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
+        "  %flags = alloca i32, align 4\n  call void @llvm.x86.sse.stmxcsr(ptr %flags)",
+        "  call void @llvm.x86.sse.ldmxcsr(ptr %flags)",
+    ),
+    "aarch64": (
+        "declare i64 @llvm.aarch64.get.fpsr()\ndeclare void @llvm.aarch64.set.fpsr(i64)",
+        "  %flags = call i64 @llvm.aarch64.get.fpsr()",
+        "  call void @llvm.aarch64.set.fpsr(i64 %flags)",
+    ),
+}
+
+
+def emit(program: Program, lanes: int, processor: str = "") -> str:
+    """Assembly of `void loop(char **args, intp *dims, intp *steps, void *data)`, which needs no data."""
     e = Assembly(lanes)
     variables = (*program.inputs, *program.outputs)
     inputs, rows = len(program.inputs), sum(v.size for v in variables)
     e.line("define void @loop(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data) {")
     e.line(f"entry:\n  %rows = alloca [{rows} x {e.vector}], align {8 * lanes}")
-    e.line(f"  %scratch = alloca [3 x {e.vector}], align {8 * lanes}\n  %counter = alloca i64, align 8")
+    e.line(f"  %scratch = alloca [4 x {e.vector}], align {8 * lanes}\n  %counter = alloca i64, align 8")
     e.line("  %N = load i64, ptr %dims, align 8\n  %any = icmp sgt i64 %N, 0\n  %last = sub i64 %N, 1")
     arrays = _arrays(e, variables)
-    if x86:  # NaN and infinity are no news: leave the processor's exception flags, which NumPy reads, as they were
-        e.line("  %flags = alloca i32, align 4\n  call void @llvm.x86.sse.stmxcsr(ptr %flags)")
+    declared, save, restore = FLAGS.get(processor, ("", "", ""))
+    e.line(save)
     e.line("  br i1 %any, label %block, label %end\nblock:\n  %first = phi i64 [0, %entry], [%next, %stored]")
     index = []
     for lane in range(lanes):
@@ -50,9 +61,9 @@ def emit(program: Program, lanes: int, x86: bool = False) -> str:
         e.line(f"  store {e.vector} {values[i]}, ptr {_row(e, k)}, align {8 * lanes}")
     _either_layout(e, arrays[inputs:], _scatter, _scatter_rows, "stored")
     e.line(f"  %next = add i64 %first, {lanes}\n  %more = icmp slt i64 %next, %N\n  br i1 %more, label %block, label %end")
-    restore = "  call void @llvm.x86.sse.ldmxcsr(ptr %flags)\n" if x86 else ""
-    e.line(f"end:\n{restore}  ret void\n}}")
-    return "\n".join([*sincos.declarations(e), *DECLARATIONS, *e.lines, sincos.RARELY])
+    e.line(f"end:\n{restore}\n  ret void\n}}")
+    declarations = ["declare i64 @llvm.smin.i64(i64, i64)", declared, *sincos.declarations(e)]
+    return "\n".join([*declarations, *e.lines, sincos.RARELY])
 
 
 class _Array:
@@ -217,15 +228,17 @@ def _body(e: Assembly, program: Program) -> dict[int, str]:
     taken = dict.fromkeys(node[1] for node in program.nodes if node[0] in ("sin", "cos"))
     plain = [i for i in taken if program.nodes[i][0] in ("input", "const")]
     angles = dict(zip(plain, sincos.emit(e, [value(i) for i in plain]), strict=True))
+    fused = _fused(program)
+    part_of_a_sum = set(fused.values())
     for i, (op, *rest) in enumerate(program.nodes):
-        if op in ("input", "const"):
+        if op in ("input", "const") or i in part_of_a_sum:
             continue
         if op in ("sin", "cos"):
             if rest[0] not in angles:
                 angles[rest[0]] = sincos.emit(e, [value(rest[0])])[0]
             values[i] = angles[rest[0]][op == "cos"]
         elif op == "neg":
-            values[i] = e.op(f"fneg {e.vector} {value(rest[0])}")
+            values[i] = e.negative(value(rest[0]))
         elif op == "sqrt":
             values[i] = e.op(f"call {e.vector} @llvm.sqrt.v{e.lanes}f64({e.vector} {value(rest[0])})")
         elif op == "sign":
@@ -234,12 +247,37 @@ def _body(e: Assembly, program: Program) -> dict[int, str]:
             enough = e.op(f"fcmp ogt {e.vector} {value(rest[0])}, {e.splat(rest[1])}")
             values[i] = e.op(f"select {e.bits} {enough}, {e.vector} {value(rest[0])}, {e.vector} {e.splat(rest[2])}")
         elif op == "div" and (reciprocal := _exact_reciprocal(program.nodes[rest[1]])):
-            values[i] = e.op(f"fmul {FLAGS} {e.vector} {value(rest[0])}, {e.splat(reciprocal)}")
+            values[i] = e.do("fmul", value(rest[0]), e.splat(reciprocal))
+        elif i in fused:
+            values[i] = _fused_sum(e, op, rest, fused[i], program.nodes[fused[i]], value)
         else:
-            values[i] = e.op(f"{OPERATIONS[op]} {FLAGS} {e.vector} {value(rest[0])}, {value(rest[1])}")
+            values[i] = e.do(OPERATIONS[op], value(rest[0]), value(rest[1]))
     for i in program.results:
         value(i)
     return values
+
+
+def _fused(program: Program) -> dict[int, int]:
+    """Sums and differences, each with the product that fuses with it: one that nothing else uses, of two such the later one."""
+    uses = Counter(program.results)
+    for node in program.nodes:
+        uses.update(operands(node))
+    fused: dict[int, int] = {}
+    for i, node in enumerate(program.nodes):
+        if node[0] in ("add", "sub"):
+            products = [j for j in operands(node) if program.nodes[j][0] == "mul" and uses[j] == 1]
+            if products:
+                fused[i] = max(products)
+    return fused
+
+
+def _fused_sum(e: Assembly, op: str, terms: Sequence[int], product: int, factors: Node, value: Callable[[int], str]) -> str:
+    """The sum or difference of two terms, one of them a product that has no value of its own."""
+    _, a, b = factors
+    first, second = terms
+    if product == first:
+        return e.fma(value(a), value(b), e.negative(value(second)) if op == "sub" else value(second))
+    return e.fma(e.negative(value(a)) if op == "sub" else value(a), value(b), value(first))
 
 
 def _exact_reciprocal(node: Node) -> float:

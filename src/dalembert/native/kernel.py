@@ -36,10 +36,9 @@ class Kernel:
         self.inputs, self.outputs, self.size = tuple(inputs), tuple(outputs), size
         self._rebuild = rebuild
         shapes = [v.shape for v in (*inputs, *outputs)]
-        self.code, library = machine.Code(code), machine.library()
+        self.code = machine.Code(code)
         name = "_".join(v.name for v in outputs)
-        at = self.code.address_of("loop"), machine.address_of(library)
-        self.gufunc = make_gufunc(*at, shapes, len(inputs), name, "", owner=(self.code, library))
+        self.gufunc = make_gufunc(self.code.address_of("loop"), shapes, len(inputs), name, "", owner=self.code)
         self._table = direct.bind(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -96,23 +95,35 @@ def compile_program(program: Program) -> Kernel:
     """
     found = _made.get(program.digest)
     if found is None:
-        found = build(f"program {program.digest}", lambda: program, (compile_program, (program,)))
+        found = build(f"program {program.digest}", lambda: program, (compile_program, (program,)), OWN_SOURCE)
         found = _made.setdefault(program.digest, found)
     return found
 
 
-def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
-    """A kernel from the disk cache, where `key` names all that the program depends on, or from the program itself."""
-    here = machine.host()
-    whole = "\n".join([SOURCE, *map(str, here), key]).encode()
-    entry = cache.get(whole) if SOURCE else None
-    if entry is None:
+def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...], source: str | None = None) -> Kernel:
+    """A kernel from the disk cache, where `key` names all that the program depends on, or from the program itself.
+
+    What the code is made for and the source that makes it belong to the key of an entry; `source` is a digest of the latter, by
+    default that of the whole package.
+    """
+
+    def packed() -> bytes:
         made = program()
         _compilable(made)
-        entry = _pack(made, here)
-        if SOURCE:
+        return _pack(made, machine.host())
+
+    return _unpack(kept(key, packed, SOURCE if source is None else source), rebuild)
+
+
+def kept(key: str, make: Callable[[], bytes], source: str) -> bytes:
+    """Code from the disk cache, else made and kept there; always made where there is no source to tell whether it is the same."""
+    whole = "\n".join([source, *map(str, machine.host()), key]).encode()
+    entry = cache.get(whole) if source else None
+    if entry is None:
+        entry = make()
+        if source:
             cache.put(whole, entry)
-    return _unpack(entry, rebuild)
+    return entry
 
 
 def _compilable(program: Program) -> None:
@@ -132,7 +143,7 @@ def _compilable(program: Program) -> None:
 
 
 def _pack(program: Program, here: machine.Host) -> bytes:
-    code = machine.object_code(f"{emit(program, here.lanes, here.x86)}\n{direct.emit(program)}\n")
+    code = machine.object_code(f"{emit(program, here.lanes, here.processor)}\n{direct.emit(program)}\n")
     about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes)}
     return json.dumps(about).encode() + b"\n" + code
 
@@ -144,22 +155,30 @@ def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
     return Kernel(inputs, outputs, about["size"], code, rebuild)
 
 
-def source_digest() -> str:
-    """A hash of this package's source, so that other source has other cache entries; empty if there is none to read."""
+def source_digest(*parts: str) -> str:
+    """A hash of the source of this package, or of some of its parts; empty if there is none to read.
+
+    >>> source_digest("native", "spatial.py") != source_digest("native") != source_digest()
+    True
+    """
     found, read = hashlib.sha256(), 0
 
     def walk(place: Traversable, path: str) -> None:
         nonlocal read
-        for item in sorted(place.iterdir(), key=lambda x: x.name):
-            if item.is_dir() and item.name != "__pycache__":
-                walk(item, f"{path}/{item.name}")
-            elif item.name.endswith(".py"):
-                found.update(f"{path}/{item.name}\n".encode() + item.read_bytes())
-                read += 1
+        if place.is_dir():
+            for item in sorted(place.iterdir(), key=lambda x: x.name):
+                if item.name != "__pycache__":
+                    walk(item, f"{path}/{item.name}")
+        elif place.name.endswith(".py"):
+            found.update(f"{path}\n".encode() + place.read_bytes())
+            read += 1
 
     with suppress(OSError):
-        walk(files("dalembert"), "")
+        for part in parts or ("",):
+            walk(files("dalembert") / part if part else files("dalembert"), part)
     return found.hexdigest() if read else ""
 
 
-SOURCE = source_digest()  # read with the code itself: a file edited later must not lend its name to code loaded earlier
+# read with the code itself: a file edited later must not lend its name to code loaded earlier
+SOURCE = source_digest()
+OWN_SOURCE = source_digest("native", "trace")  # all that a given program's code depends on

@@ -1,14 +1,14 @@
 """The machine: which vectors it likes, and assembly to code at an address. Loads llvmlite on first use."""
 
-import ctypes
-import ctypes.util
 import os
-import platform
-import sys
 import threading
 from functools import cache
 from typing import Any, NamedTuple
 
+from dalembert.errors import Error, brief
+
+VARIABLE = "DALEMBERT_LANES"
+X86_LEVELS = {2: "x86-64", 4: "x86-64-v3"}  # SSE2, where a fused multiply-add is a call of the C library; AVX2
 _lock = threading.RLock()
 
 
@@ -24,7 +24,12 @@ class Host(NamedTuple):
     features: str
     llvm: str
     lanes: int
-    x86: bool
+
+    @property
+    def processor(self) -> str:
+        """Its family, by one name each: "x86_64", "aarch64", or another."""
+        family = self.triple.partition("-")[0]
+        return {"amd64": "x86_64", "arm64": "aarch64"}.get(family, family)
 
 
 @cache
@@ -49,17 +54,20 @@ def host() -> Host:
     with _lock:
         binding = llvm()
         features = binding.get_host_cpu_features()
-        x86 = platform.machine().lower() in ("x86_64", "amd64")
         lanes = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
         version = ".".join(map(str, binding.llvm_version_info))
-        return Host(
-            binding.get_default_triple(),
-            binding.get_host_cpu_name(),
-            features.flatten(),
-            version,
-            lanes,
-            x86,
-        )
+        here = Host(binding.get_default_triple(), binding.get_host_cpu_name(), features.flatten(), version, lanes)
+        return _with_lanes(here, os.environ[VARIABLE]) if VARIABLE in os.environ else here
+
+
+def _with_lanes(here: Host, chosen: str) -> Host:
+    """The host as it would be with other vectors; where it has none that long, LLVM splits them. The results are the same."""
+    if chosen not in ("2", "4", "8"):
+        raise Error(f"{VARIABLE} must be 2, 4 or 8, not {brief(chosen)}")
+    lanes = int(chosen)
+    if here.processor == "x86_64" and lanes < here.lanes:
+        return here._replace(cpu=X86_LEVELS[lanes], features="", lanes=lanes)
+    return here._replace(lanes=lanes)
 
 
 def _target() -> Any:
@@ -109,16 +117,3 @@ class Code:
         if not address:
             raise ValueError(f"the object code has no function {name!r}")
         return address
-
-
-@cache
-def library() -> Any:
-    """Addresses of the C library's sin and cos, for angles too large for the vector code."""
-    names = {"win32": "ucrtbase", "darwin": "libSystem.dylib"}
-    found = ctypes.CDLL(names.get(sys.platform) or ctypes.util.find_library("m") or None)
-    return (ctypes.c_void_p * 2)(*(ctypes.cast(getattr(found, name), ctypes.c_void_p).value for name in ("sin", "cos")))
-
-
-def address_of(table: Any) -> int:
-    """The address of a ctypes array."""
-    return ctypes.addressof(table)

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native import cache as disk
 from dalembert.native import machine
-from dalembert.native.kernel import SOURCE, Kernel
+from dalembert.native.kernel import OWN_SOURCE, Kernel, kept
 from dalembert.trace.program import Variable
 
 LOOPS = 3
 # args[a] = bases[a] + i advances[0][a] + j advances[1][a] + k advances[2][a], for each (i, j, k) in order
 DRIVER = """
-define void @ordered(ptr %loop, i64 %n, ptr %bases, ptr %advances, ptr %counts, ptr %args, ptr %dims, ptr %steps, ptr %data) {
+define void @ordered(ptr %loop, i64 %n, ptr %bases, ptr %advances, ptr %counts, ptr %args, ptr %dims, ptr %steps) {
 entry:
   %c1p = getelementptr i64, ptr %counts, i64 1
   %c2p = getelementptr i64, ptr %counts, i64 2
@@ -66,7 +65,7 @@ address:
   %more = icmp slt i64 %a1, %n
   br i1 %more, label %address, label %call
 call:
-  call void %loop(ptr %args, ptr %dims, ptr %steps, ptr %data)
+  call void %loop(ptr %args, ptr %dims, ptr %steps, ptr null)
   br label %called
 called:
   %following = add i64 %pass, 1
@@ -109,12 +108,12 @@ def ordered(
     advances = (C.c_int64 * (LOOPS * n))(*(s[loop] for loop in range(LOOPS) for s in strides))
     steps = (C.c_int64 * (n + len(cores)))(*(s[LOOPS] for s in strides), *cores)
     lengths, args, dims = (C.c_int64 * LOOPS)(*counts), (C.c_void_p * n)(), (C.c_int64 * 1)(batch)
-    driver, library = _driver(), machine.library()
-    call, loop, data = driver[0], kernel.code.address_of("loop"), machine.address_of(library)
-    kept = kernel, arrays, driver, library  # the addresses must stay good: of threads that begin at once, each makes its own
+    driver = _driver()
+    call, loop = driver[0], kernel.code.address_of("loop")
+    alive = kernel, arrays, driver  # the addresses must stay good: of threads that begin at once, each makes its own
 
-    def run(_kept: Any = kept) -> None:
-        call(loop, n, bases, advances, lengths, args, dims, steps, data)
+    def run(_alive: Any = alive) -> None:
+        call(loop, n, bases, advances, lengths, args, dims, steps)
 
     return run
 
@@ -148,13 +147,7 @@ def _in_python(kernel: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.n
 @cache
 def _driver() -> tuple[Any, machine.Code]:
     """The driver as a function that releases the GIL, and its code; made once, kept on disk."""
-    key = "\n".join(["ordered", SOURCE, *map(str, machine.host())]).encode()
-    code = disk.get(key) if SOURCE else None
-    if code is None:
-        code = machine.object_code(DRIVER)
-        if SOURCE:
-            disk.put(key, code)
-    held = machine.Code(code)
+    held = machine.Code(kept("ordered", lambda: machine.object_code(DRIVER), OWN_SOURCE))
     pointer = C.c_void_p
-    make = C.CFUNCTYPE(None, pointer, C.c_int64, *[pointer] * 7)
+    make = C.CFUNCTYPE(None, pointer, C.c_int64, *[pointer] * 6)
     return make(held.address_of("ordered")), held

@@ -1,17 +1,17 @@
 """Sine and cosine of vectors, as LLVM assembly.
 
-x is reduced to r + tail in [-pi/4, pi/4] by subtracting k pi/2, with pi/2 as the sum of three doubles; then two polynomials, and
-the quadrant k mod 4 swaps and signs them. Sine and cosine share everything up to the polynomials. For |x| <= 2^20 the first
-difference is exact (it is a multiple of 2^-53 below 1), and the next two products enter with their rounding errors, so that even
-beside a multiple of pi/2 all digits are right: the error stays below 1 ulp. Lanes with larger |x|, infinity or NaN are done by
-the C library, one by one, in a block that is almost never entered.
+x is reduced to r + tail in [-pi/4, pi/4] by subtracting k pi/2; then two polynomials, and the quadrant k mod 4 swaps and signs
+them. Sine and cosine share everything up to the polynomials. For |x| < 2^20, pi/2 is the sum of three doubles: the first difference
+is exact (it is a multiple of 2^-53 below 1), and the next two products enter with their rounding errors, so that even beside a
+multiple of pi/2 all digits are right: the error stays below 1 ulp. Lanes with larger |x| are reduced one by one, in a block that is
+almost never entered. No mathematical library is asked, so that the answers are the same everywhere.
 
 The polynomial coefficients are those of the FreeBSD mathematical library (Sun Microsystems 1993).
 """
 
+from dalembert.native import huge
 from dalembert.native.assembly import Assembly
 
-LIMIT = 2.0**20
 RARELY = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
 ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the low bits
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
@@ -34,42 +34,14 @@ COS = (
 
 
 def declarations(e: Assembly) -> list[str]:
-    """Intrinsics, and the function for huge angles: it overwrites the lanes of s and c whose |x| is beyond the limit."""
+    """Intrinsics, and the function for huge angles."""
     T, n = e.vector, e.lanes
     return [
         f"declare {T} @llvm.fma.v{n}f64({T}, {T}, {T})",
         f"declare {T} @llvm.fabs.v{n}f64({T})",
         f"declare {T} @llvm.sqrt.v{n}f64({T})",
-        "declare double @llvm.fabs.f64(double)",
         f"declare i1 @llvm.vector.reduce.or.v{n}i1({e.bits})",
-        f"""define internal void @huge(ptr %x, ptr %s, ptr %c, ptr %library) noinline cold {{
-entry:
-  %cosp = getelementptr ptr, ptr %library, i64 1
-  %sin = load ptr, ptr %library, align 8
-  %cos = load ptr, ptr %cosp, align 8
-  br label %lane
-lane:
-  %i = phi i64 [0, %entry], [%next, %done]
-  %xp = getelementptr double, ptr %x, i64 %i
-  %xi = load double, ptr %xp, align 8
-  %size = call double @llvm.fabs.f64(double %xi)
-  %fine = fcmp ole double %size, {LIMIT:.1f}
-  br i1 %fine, label %done, label %call
-call:
-  %si = call double %sin(double %xi)
-  %ci = call double %cos(double %xi)
-  %sp = getelementptr double, ptr %s, i64 %i
-  %cp = getelementptr double, ptr %c, i64 %i
-  store double %si, ptr %sp, align 8
-  store double %ci, ptr %cp, align 8
-  br label %done
-done:
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, {n}
-  br i1 %more, label %lane, label %end
-end:
-  ret void
-}}""",
+        huge.ASSEMBLY,
     ]
 
 
@@ -77,36 +49,47 @@ def emit(e: Assembly, angles: list[str]) -> list[tuple[str, str]]:
     """(sine, cosine) of each angle; one branch for all of them leads to the slow block."""
     if not angles:
         return []
-    pairs = [_fast(e, x) for x in angles]
+    near = [_reduced(e, x) for x in angles]
     T, n = e.vector, e.lanes
     far = None
     for x in angles:
         size = e.op(f"call {T} @llvm.fabs.v{n}f64({T} {x})")
-        beyond = e.op(f"fcmp ugt {T} {size}, {e.splat(LIMIT)}")
+        beyond = e.op(f"fcmp oge {T} {size}, {e.splat(huge.LIMIT)}")
         far = beyond if far is None else e.op(f"or {e.bits} {far}, {beyond}")
     some = e.op(f"call i1 @llvm.vector.reduce.or.v{n}i1({e.bits} {far})")
     here, slow, after = e.label(), e.label(), e.label()
     e.line(f"  br label %{here}\n{here}:\n  br i1 {some}, label %{slow}, label %{after}, !prof !0\n{slow}:")
-    mended: list[tuple[str, str]] = []
-    for x, (s, c) in zip(angles, pairs, strict=True):
-        at = [e.op(f"getelementptr {T}, ptr %scratch, i64 {k}") for k in range(3)]
-        for value, place in zip((x, s, c), at, strict=True):
-            e.line(f"  store {T} {value}, ptr {place}, align {8 * n}")
-        e.line(f"  call void @huge(ptr {at[0]}, ptr {at[1]}, ptr {at[2]}, ptr %data)")
-        mended.append((e.op(f"load {T}, ptr {at[1]}, align {8 * n}"), e.op(f"load {T}, ptr {at[2]}, align {8 * n}")))
+    kinds = (T, T, e.integers)
+    mended: list[list[str]] = []
+    for x, parts in zip(angles, near, strict=True):
+        at = [e.op(f"getelementptr {T}, ptr %scratch, i64 {k}") for k in range(4)]
+        for kind, value, place in zip((T, *kinds), (x, *parts), at, strict=True):
+            e.line(f"  store {kind} {value}, ptr {place}, align {8 * n}")
+        e.line(f"  call void @huge(i64 {n}, {', '.join(f'ptr {place}' for place in at)})")
+        mended.append([e.op(f"load {kind}, ptr {place}, align {8 * n}") for kind, place in zip(kinds, at[1:], strict=True)])
     e.line(f"  br label %{after}\n{after}:")
-    joined: list[tuple[str, str]] = []
-    for fine, odd in zip(pairs, mended, strict=True):
-        s, c = (e.op(f"phi {T} [{a}, %{here}], [{b}, %{slow}]") for a, b in zip(fine, odd, strict=True))
-        joined.append((s, c))
-    return joined
+    joined = [
+        [e.op(f"phi {kind} [{a}, %{here}], [{b}, %{slow}]") for kind, a, b in zip(kinds, fine, odd, strict=True)]
+        for fine, odd in zip(near, mended, strict=True)
+    ]
+    return [_sine_and_cosine(e, *parts) for parts in joined]
 
 
-def _fast(e: Assembly, x: str) -> tuple[str, str]:
+def _reduced(e: Assembly, x: str) -> tuple[str, str, str]:
+    """r, tail and the quadrant, right within the limit."""
+    shifted = e.fma(x, e.splat(0.63661977236758134308), e.splat(ROUND))
+    quadrant = e.op(f"bitcast {e.vector} {shifted} to {e.integers}")
+    minus_k = e.do("fsub", e.splat(ROUND), shifted)
+    first = e.fma(minus_k, e.splat(HALF_PI[0]), x)  # exact
+    second = e.do("fmul", minus_k, e.splat(HALF_PI[1]))
+    lost = e.fma(minus_k, e.splat(HALF_PI[1]), e.negative(second))  # what rounding the product lost
+    r = e.do("fadd", first, second)
+    tail = e.do("fadd", e.do("fadd", e.do("fsub", first, r), second), e.fma(minus_k, e.splat(HALF_PI[2]), lost))
+    return r, tail, quadrant
+
+
+def _sine_and_cosine(e: Assembly, r: str, tail: str, quadrant: str) -> tuple[str, str]:
     T, I = e.vector, e.integers
-
-    def do(name: str, a: str, b: str) -> str:
-        return e.op(f"{name} {T} {a}, {b}")
 
     def polynomial(coefficients: tuple[float, ...], z: str) -> str:
         result = e.splat(coefficients[0])
@@ -114,20 +97,12 @@ def _fast(e: Assembly, x: str) -> tuple[str, str]:
             result = e.fma(result, z, e.splat(coefficient))
         return result
 
-    shifted = e.fma(x, e.splat(0.63661977236758134308), e.splat(ROUND))
-    quadrant = e.op(f"bitcast {T} {shifted} to {I}")
-    minus_k = do("fsub", e.splat(ROUND), shifted)
-    first = e.fma(minus_k, e.splat(HALF_PI[0]), x)  # exact
-    second = do("fmul", minus_k, e.splat(HALF_PI[1]))
-    lost = e.fma(minus_k, e.splat(HALF_PI[1]), e.op(f"fneg {T} {second}"))  # what rounding the product lost
-    r = do("fadd", first, second)
-    tail = do("fadd", do("fadd", do("fsub", first, r), second), e.fma(minus_k, e.splat(HALF_PI[2]), lost))
-    z = do("fmul", r, r)
-    s = do("fadd", r, e.fma(do("fmul", r, z), polynomial(SIN, z), tail))
-    half = do("fmul", z, e.splat(0.5))
-    w = do("fsub", e.splat(1.0), half)
-    rest = e.fma(do("fmul", z, z), polynomial(COS, z), e.op(f"fneg {T} {do('fmul', r, tail)}"))
-    c = do("fadd", w, do("fadd", do("fsub", do("fsub", e.splat(1.0), w), half), rest))
+    z = e.do("fmul", r, r)
+    s = e.do("fadd", r, e.fma(e.do("fmul", r, z), polynomial(SIN, z), tail))
+    half = e.do("fmul", z, e.splat(0.5))
+    w = e.do("fsub", e.splat(1.0), half)
+    rest = e.fma(e.do("fmul", z, z), polynomial(COS, z), e.negative(e.do("fmul", r, tail)))
+    c = e.do("fadd", w, e.do("fadd", e.do("fsub", e.do("fsub", e.splat(1.0), w), half), rest))
     odd = e.op(f"icmp slt {I} {e.op(f'shl {I} {quadrant}, {e.whole(63)}')}, {e.whole(0)}")
     swapped = e.op(f"select {e.bits} {odd}, {T} {c}, {T} {s}"), e.op(f"select {e.bits} {odd}, {T} {s}, {T} {c}")
     after = e.op(f"add {I} {quadrant}, {e.whole(1)}")
