@@ -42,9 +42,15 @@ def use():
     close(da.robot("ur5").inverse_dynamics(*X), EXPECTED, 1e-13)
 
 
+def entries(folder):
+    """What is kept, longest first: the code of a program, and which program a quantity of a robot has."""
+    return sorted(folder.glob("*.bin"), key=lambda path: -path.lstat().st_size)
+
+
 def entry(folder):
-    (found,) = folder.glob("*.bin")
-    return found
+    """The code; there is one."""
+    code, _ = entries(folder)
+    return code
 
 
 def test_second_time_needs_no_compiler_and_no_tracing(folder, compiled, monkeypatch):
@@ -56,8 +62,8 @@ def test_second_time_needs_no_compiler_and_no_tracing(folder, compiled, monkeypa
     monkeypatch.setattr(quantity, "trace", None)
     use()
     assert len(compiled) == 1
-    assert da.cache.info()["entries"] == 1
-    assert da.cache.clear() == 1
+    assert da.cache.info()["entries"] == 2  # which program, and its code
+    assert da.cache.clear() == 2
     assert da.cache.info()["entries"] == 0
 
 
@@ -87,21 +93,24 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_entries_are_made_again(folder, compiled, damage):
+@pytest.mark.parametrize("which", ["code", "program"])
+def test_damaged_entries_are_made_again(folder, compiled, damage, which):
+    """Without its code a program is compiled again; without its name it is traced again, and then found."""
     use()
-    path = entry(folder)
-    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    path = entries(folder)[which == "program"]
+    path.write_bytes(DAMAGES[damage](sound := path.read_bytes()))
     use()
-    assert len(compiled) == 2
+    assert len(compiled) == (1 if which == "program" else 2)
+    assert path.read_bytes() == sound
     use()
-    assert len(compiled) == 2
+    assert len(compiled) == (1 if which == "program" else 2)
 
 
 def test_an_entry_under_another_name_is_not_used(folder, compiled):
     use()
     path = entry(folder)
     da.robot("puma560").inverse_dynamics(*X)
-    for other in folder.glob("*.bin"):
+    for other in entries(folder)[:2]:
         if other != path:
             other.write_bytes(path.read_bytes())
     arm = da.robot("puma560")
@@ -125,44 +134,52 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
     for k, other in enumerate(others, 2):
         monkeypatch.setattr(machine, "host", lambda other=other: other)
         use()
-        assert len(compiled) == len(list(folder.glob("*.bin"))) == k
+        assert len(compiled) == len(list(folder.glob("*.bin"))) - 1 == k
 
 
 def test_other_source_has_other_entries(folder, compiled, monkeypatch):
+    """The code of a program depends on the engine's source, the program of a quantity on that of models and formulations."""
     from dalembert.native import kernel
+    from dalembert.quantities import quantity
 
     use()
     monkeypatch.setattr(kernel, "SOURCE", "changed")
     use()
     assert len(compiled) == 2
+    monkeypatch.setattr(quantity, "SOURCE", "changed")
+    use()
+    assert len(compiled) == 2  # traced again, to the same program
     monkeypatch.setattr(kernel, "SOURCE", "")  # nothing to read: no caching
     use()
     use()
     assert len(compiled) == 4
 
 
-def test_the_code_of_a_given_program_depends_on_no_other_source(folder, compiled, monkeypatch):
-    from dalembert.native import kernel
-
-    program = da.robot("rp").program("inverse_dynamics")
-    da.compile_program(program)
-    monkeypatch.setattr(kernel, "_made", {})
-    monkeypatch.setattr(kernel, "SOURCE", "changed")
-    da.compile_program(program)
+def test_equal_programs_share_their_code(folder, compiled):
+    """Whatever robots they come from: neither names nor limits nor the base's place matter to a Jacobian in world axes."""
+    arm = da.robot("rp")
+    other = replace(arm, name="another", links=tuple(replace(x, joint=replace(x.joint, lower=-1.0)) for x in arm.links))
+    for robot in (arm, other, other.with_base(da.Pose.of((1.0, 2.0, 3.0)))):
+        robot.jacobian([0.1, 0.2], frame="world_aligned")
     assert len(compiled) == 1
-    monkeypatch.setattr(kernel, "_made", {})
-    monkeypatch.setattr(kernel, "OWN_SOURCE", "changed")
-    da.compile_program(program)
+
+
+def test_a_name_that_has_lost_its_code_finds_it_again(folder, compiled):
+    use()
+    code = max(folder.glob("*.bin"), key=lambda path: path.stat().st_size)
+    code.unlink()
+    use()
     assert len(compiled) == 2
+    assert code.exists()
 
 
 def test_the_source_is_all_of_it():
-    from dalembert.native.kernel import OWN_SOURCE, SOURCE, source_digest
+    from dalembert.native.kernel import SOURCE, source_digest
+    from dalembert.quantities import quantity
 
-    assert source_digest() == SOURCE
-    assert source_digest("native", "trace") == OWN_SOURCE
-    assert len({SOURCE, OWN_SOURCE, source_digest("native"), source_digest("robot.py")}) == 4
-    assert len(SOURCE) == len(OWN_SOURCE) == 64
+    assert source_digest("native", "trace") == SOURCE
+    assert len({SOURCE, quantity.SOURCE, source_digest(), source_digest("native"), source_digest("robot.py")}) == 5
+    assert len(SOURCE) == len(quantity.SOURCE) == 64
     assert source_digest("nothing") == ""
 
 
@@ -214,7 +231,7 @@ def test_whatever_changes_the_program_changes_the_key(folder, compiled):
     for count, (name, robot, given) in enumerate(variants(), 1):
         options = {"quantity": "inverse_dynamics"} | given
         robot.compile(**options)
-        assert len(list(folder.glob("*.bin"))) == count, name
+        assert len(list(folder.glob("*.bin"))) == 2 * count, name
         replace(robot).compile(**options)
         assert len(compiled) == count, name
 
@@ -256,7 +273,7 @@ def test_entries_that_others_could_have_written_are_not_used(folder, compiled, t
     path.chmod(0o666)
     use()
     assert len(compiled) == 2
-    entry(folder).rename(tmp_path / "elsewhere")
+    path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     use()
     assert len(compiled) == 3
@@ -269,8 +286,8 @@ def test_entries_that_others_could_have_written_are_not_used(folder, compiled, t
 def test_odd_things_in_the_folder(folder, compiled):
     use()
     (folder / "a.bin").mkdir()
-    assert da.cache.info()["entries"] == 1
-    assert da.cache.clear() == 1
+    assert da.cache.info()["entries"] == 2
+    assert da.cache.clear() == 2
     (folder / "a.bin").rmdir()
     folder.rmdir()
     assert da.cache.info()["entries"] == 0

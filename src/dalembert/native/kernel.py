@@ -95,35 +95,45 @@ def compile_program(program: Program) -> Kernel:
     """
     found = _made.get(program.digest)
     if found is None:
-        found = build(f"program {program.digest}", lambda: program, (compile_program, (program,)), OWN_SOURCE)
+        found = _unpack(_code(program), (compile_program, (program,)))
         found = _made.setdefault(program.digest, found)
     return found
 
 
-def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...], source: str | None = None) -> Kernel:
-    """A kernel from the disk cache, where `key` names all that the program depends on, or from the program itself.
+def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
+    """A kernel from the disk cache, where `key` names all that the program depends on (empty: unknown), or from the program itself.
 
-    What the code is made for and the source that makes it belong to the key of an entry; `source` is a digest of the latter, by
-    default that of the whole package.
+    The entry of the key is the program's digest, and the code is that of the digest: equal programs share it, whatever they are
+    made from, and a kernel that is there already needs no tracing.
     """
-
-    def packed() -> bytes:
+    digest = cache.get(key.encode()) if key else None
+    entry = None if digest is None else cache.get(_key(f"program {digest.decode()}"))
+    if entry is None:
         made = program()
-        _compilable(made)
-        return _pack(made, machine.host())
+        entry = _code(made)
+        if key:
+            cache.put(key.encode(), made.digest.encode())
+    return _unpack(entry, rebuild)
 
-    return _unpack(kept(key, packed, SOURCE if source is None else source), rebuild)
+
+def _code(program: Program) -> bytes:
+    """The code of a program, from the disk cache or made and kept there."""
+    _compilable(program)
+    return kept(f"program {program.digest}", lambda: _pack(program, machine.host()))
 
 
-def kept(key: str, make: Callable[[], bytes], source: str) -> bytes:
-    """Code from the disk cache, else made and kept there; always made where there is no source to tell whether it is the same."""
-    whole = "\n".join([source, *map(str, machine.host()), key]).encode()
-    entry = cache.get(whole) if source else None
+def kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """What is made for this machine, from the disk cache or made and kept there; without source to name it by, always made."""
+    entry = cache.get(_key(name)) if SOURCE else None
     if entry is None:
         entry = make()
-        if source:
-            cache.put(whole, entry)
+        if SOURCE:
+            cache.put(_key(name), entry)
     return entry
+
+
+def _key(name: str) -> bytes:
+    return "\n".join([SOURCE, *map(str, machine.host()), name]).encode()
 
 
 def _compilable(program: Program) -> None:
@@ -179,6 +189,5 @@ def source_digest(*parts: str) -> str:
     return found.hexdigest() if read else ""
 
 
-# read with the code itself: a file edited later must not lend its name to code loaded earlier
-SOURCE = source_digest()
-OWN_SOURCE = source_digest("native", "trace")  # all that a given program's code depends on
+# all that a given program's code depends on, read with the code itself: a file edited later must not lend its name to it
+SOURCE = source_digest("native", "trace")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.native import machine
-from dalembert.native.kernel import OWN_SOURCE, Kernel, kept
+from dalembert.native.kernel import Kernel, kept
 from dalembert.trace.program import Variable
 
 LOOPS = 3
@@ -147,7 +147,7 @@ def _in_python(kernel: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.n
 @cache
 def _driver() -> tuple[Any, machine.Code]:
     """The driver as a function that releases the GIL, and its code; made once, kept on disk."""
-    held = machine.Code(kept("ordered", lambda: machine.object_code(DRIVER), OWN_SOURCE))
+    held = machine.Code(kept("ordered", lambda: machine.object_code(DRIVER)))
     pointer = C.c_void_p
     make = C.CFUNCTYPE(None, pointer, C.c_int64, *[pointer] * 6)
     return make(held.address_of("ordered")), held

@@ -16,7 +16,7 @@ from dalembert.linalg import SingularError
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
 from dalembert.native.direct import short_way
-from dalembert.native.kernel import MOST_SCALARS, Kernel, build
+from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
 from dalembert.quantities.singular import check_regular, regular, without_inertia
 from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, methods, pivots, quantity_named, sized
 from dalembert.spatial import Array
@@ -27,6 +27,8 @@ from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
+# all that the program of a quantity depends on beside the robot
+SOURCE = source_digest("formulations", "linalg.py", "model", "precise.py", "quantities", "simulate", "spatial.py", "trace")
 LARGE = 50_000  # nodes, and thrice the results: about ten seconds of compiling
 
 
@@ -177,7 +179,8 @@ def _make(
         try:
             # a copy of the model: the kernel is kept by the robot and must not keep it in turn
             rebuild = compile, (replace(model), quantity, method), {"optional": optional, "backend": backend, **dict(options)}
-            return build(f"{quantity} {method} {optional} {options} {_content(model, quantity)}", traced, (_call, rebuild))
+            key = f"{SOURCE} {quantity} {method} {optional} {options} {_content(model, quantity)}" if SOURCE else ""
+            return build(key, traced, (_call, rebuild))
         except ImportError as missing:
             if backend == "native":
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
