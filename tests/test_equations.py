@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from dataclasses import replace
 from fractions import Fraction
 from math import pi
@@ -580,25 +579,3 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re
 def test_page(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(block, "docs/equations.md", "exec"), {})
-
-
-@pytest.mark.slow
-def test_speed():
-    """The bars with a factor of three for busy machines."""
-
-    def seconds(work):
-        best = np.inf
-        for _ in range(3):
-            start = time.perf_counter()
-            work()
-            best = min(best, time.perf_counter() - start)
-        return best
-
-    def expand(robot):
-        e = da.equations(robot)
-        return e.M, e.C, e.g
-
-    assert seconds(lambda: expand(da.robot("two_link"))) < 3 * 0.05
-    assert seconds(lambda: expand(da.robot("planar_3r"))) < 3 * 1.0
-    assert seconds(lambda: expand(spatial_3r())) < 3 * 1.0
-    assert seconds(lambda: str(da.equations(da.robot("puma560")).shared("M"))) < 3 * 20.0

@@ -1,7 +1,6 @@
 """Forward dynamics by every method against inverse dynamics, references, and each other; the mass matrix likewise."""
 
 import os
-import time
 import warnings
 
 import numpy as np
@@ -12,6 +11,7 @@ import dalembert as da
 from dalembert.formulations import formulation
 from dalembert.linalg import Pivots, inverse, solve, udu
 from dalembert.model.reduce import reduced
+from dalembert.quantities import singular
 
 METHODS = da.methods("forward_dynamics")
 MASS = da.methods("mass_matrix")
@@ -373,14 +373,17 @@ def test_conjugate_gradients():
     close(light.forward_dynamics(q, qd, tau, method="walker_orin_4"), exact, 1e-15 * condition)
 
 
-def test_nan_costs_no_more_than_its_state():
-    arm = da.robot("panda")
-    q = arm.random_configuration(0, 20_000)
-    arm.forward_dynamics(q, q, q)
-    q[5, 3] = np.nan
-    start = time.perf_counter()
-    arm.forward_dynamics(q, q, q)
-    assert time.perf_counter() - start < 0.2
+def test_nan_costs_no_more_than_its_state(monkeypatch):
+    """Only states whose result is NaN for no reason in q are looked at for joints without inertia."""
+    arm, seen, real = da.robot("panda"), [], singular.weak_joints
+    monkeypatch.setattr(singular, "weak_joints", lambda model, q, rotors: (seen.append(len(q)), real(model, q, rotors))[1])
+    q = arm.random_configuration(0, 10_000)
+    for given, looked_at in (("q", 0), ("qd", 1), ("tau", 1)):
+        state = {"q": q.copy(), "qd": q.copy(), "tau": q.copy()}
+        state[given][5, 3] = np.nan
+        assert np.flatnonzero(np.isnan(arm.forward_dynamics(**state)).any(axis=-1)).tolist() == [5]
+        assert sum(seen) == looked_at
+        seen.clear()
 
 
 def test_slender_links_are_not_singular():
