@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test lint format bench bench-others bench-symbolic docs clean
+.PHONY: study test test-slow lint format bench bench-others bench-symbolic docs clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
-	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5 -m "not slow"
+
+test-slow: $(VENV)/ready-$(EXTRAS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5 -m slow
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .

@@ -258,6 +258,15 @@ print(time.perf_counter() - start)
 """
 IMPORT = "import time; a = time.perf_counter(); import dalembert; print(time.perf_counter() - a)"
 
+COMMAND = """
+import time; a = time.perf_counter()
+import contextlib, os
+from dalembert.cli import main
+with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    main(["robots"])
+print(time.perf_counter() - a)
+"""
+
 
 def start_up():
     print("start-up, each in a fresh process, median of 7")
@@ -275,6 +284,7 @@ def start_up():
         return statistics.median(fresh(*arguments, **options) for _ in range(7))
 
     report("import dalembert", median(IMPORT), "s", 0.25, "less")
+    report("dalembert robots, the command", median(COMMAND), "s", 0.5, "less")
     report("trace and compile, llvmlite loaded", median(FIRST_CALL, "loaded", cold=True), "s", 0.5, "less")
     report("from the disk cache, llvmlite loaded", median(FIRST_CALL, "loaded") * 1e3, "ms", 20, "less")
     report("from the disk cache, loading llvmlite too", median(FIRST_CALL, "no") * 1e3, "ms")
@@ -298,7 +308,7 @@ def what_must_not_grow():
     dirty = q.copy()
     dirty[5, 3] = np.nan
     clean, nan = best_pair(lambda: arm.forward_dynamics(q, q, q), lambda: arm.forward_dynamics(dirty, q, q), rounds=10, least=0)
-    report(f"forward dynamics of {2 * BATCH} states, one of them NaN, relative", nan / clean, "x", 3, "less")
+    report(f"forward dynamics of {2 * BATCH} states, one of them NaN, relative", nan / clean, "x", 10, "less")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +37,16 @@ STRUCTURES = [
     ("RRPHRP", (-1, 0, 0, 2, 2, 1)),
     ("PRRHRRP", (-1, 0, 1, 0, 3, -1, 5)),
 ]
+FEW = (1, 5, 7)  # a single joint, a serial arm and a tree with all three kinds
 
 
+def sweep(cases, quick=FEW):
+    """All cases as parameters: `make test` runs those at the places `quick`, `make test-slow` the others."""
+    cases = [case if isinstance(case, tuple) else (case,) for case in cases]
+    return [pytest.param(*case, marks=() if k in quick else pytest.mark.slow) for k, case in enumerate(cases)]
+
+
+@cache
 def reference_robot(name):
     ref = REFERENCE[name]
     rows = [
@@ -89,6 +98,15 @@ def method(request):
     return request.param
 
 
+zoo = cache(da.robot)  # robots are frozen: tests that have no use for a fresh one share it, and so its programs and kernels
+
+
 @pytest.fixture(params=da.robot_names())
 def zoo_robot(request):
-    return da.robot(request.param)
+    return zoo(request.param)
+
+
+@pytest.fixture(params=sweep(da.robot_names(), quick=(1, 3)))
+def some_zoo_robot(request):
+    """For what takes long with six or seven joints."""
+    return zoo(request.param)

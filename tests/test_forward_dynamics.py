@@ -2,10 +2,11 @@
 
 import os
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot, run
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, run, sweep
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -61,11 +62,16 @@ def test_reference_mass_matrices(name, method):
         close(robot.inverse_mass_matrix(ref["q"], method=m) @ M, np.eye(robot.n), 1e-10)
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@cache
+def geared(joints, parents):
+    return da.random_robot(4, joints, parents).with_friction(damping=0.3, coulomb=0.2).with_armature(0.4)
+
+
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 @pytest.mark.parametrize("method", METHODS)
 def test_undoes_inverse_dynamics(joints, parents, method):
     """With friction, rotors, wrenches and, where the method takes it, a moving base: numpy, native and reduced programs."""
-    robot = da.random_robot(4, joints, parents).with_friction(damping=0.3, coulomb=0.2).with_armature(0.4)
+    robot = geared(joints, parents)
     q, qd, tau = state(robot, 1, (3,))
     rng = np.random.default_rng(2)
     options = {
@@ -86,7 +92,7 @@ def test_only_the_diagonalized_methods_stand_still():
     assert set(METHODS) - set(moving) == {"diagonalized_normalized", "diagonalized_unnormalized"}
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_mass_matrix_is_the_same_by_every_method(joints, parents):
     robot = da.random_robot(6, joints, parents).with_armature(0.3)
     q = state(robot, 3, (2, 1))[0]

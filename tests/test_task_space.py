@@ -1,10 +1,11 @@
 """Task-space dynamics against the references, the equation they belong to, and linear algebra on plain matrices."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, close, reference_robot
+from conftest import REFERENCE, close, reference_robot, sweep
 
 import dalembert as da
 from dalembert.quantities.task_space import ROWS
@@ -27,10 +28,15 @@ ARMS = {
 }
 
 
-@pytest.fixture(params=ARMS)
-def arm(request):
-    make, link, rows = ARMS[request.param]
+@cache
+def made(name):
+    make, link, rows = ARMS[name]
     return make(), link, rows
+
+
+@pytest.fixture(params=sweep(ARMS, quick=(2, 3)))
+def arm(request):
+    return made(request.param)
 
 
 def state(robot, *shape, seed=0):
