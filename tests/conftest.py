@@ -15,6 +15,7 @@ import pytest
 
 import dalembert as da
 from dalembert.formulations import formulation
+from dalembert.study import timing
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # tests leave the user's cache alone; parallel workers inherit one of their own
     os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")
@@ -91,6 +92,9 @@ def directly(robot, method, q, qd, qdd, **options):
     """A formulation on plain arrays, nothing traced: joint forces without friction and armature."""
     given = {k: np.asarray(v) for k, v in options.items() if method in da.methods("inverse_dynamics", taking=k)}
     return formulation("inverse_dynamics", method)(robot.tree, *map(np.asarray, (q, qd, qdd)), **given)
+
+
+timing.seconds.__defaults__ = ((), 0.0)  # three runs of every method instead of 30 ms: no test is about the figures
 
 
 @pytest.fixture(params=da.methods("inverse_dynamics"))

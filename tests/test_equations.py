@@ -4,6 +4,7 @@ import re
 import shutil
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from math import pi
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def spatial_3r():
     return da.Robot.from_dh(links, convention="standard", name="spatial_3r")
 
 
+@cache
 def arm(name):
     kind, _, rest = name.partition(":")
     if kind == "spatial":

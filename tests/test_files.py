@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -342,16 +342,15 @@ def mutations(text, seed):
     return bytes(data)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".urdf", ".toml"])
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", sweep(range(10), quick=(0,)))
 def test_fuzz_mutated_files(tmp_path, suffix, part):
     from dalembert.model.files import to_toml
 
     robot = load(tmp_path, URDF)
     text = URDF if suffix == ".urdf" else to_toml(robot)
     loaded = 0
-    for seed in range(part, 3000, 2):
+    for seed in range(part, 3000, 10):
         try:
             mutant = load(tmp_path, mutations(text, seed), suffix)
         except da.Error:
@@ -364,7 +363,7 @@ def test_fuzz_mutated_files(tmp_path, suffix, part):
         if seed % 50 < 2:
             mutant.save(tmp_path / "again.toml")
             assert load(tmp_path, (tmp_path / "again.toml").read_bytes(), ".toml") == mutant
-    assert loaded > 100
+    assert loaded > 20
 
 
 @settings(max_examples=300, deadline=None)

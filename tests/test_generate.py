@@ -327,7 +327,9 @@ def test_every_quantity_in_python(everything, tmp_path):
     assert execute(sys.executable, "-I", "-S", everything("python").save(tmp_path)).stdout == "ok\n"
 
 
-@compilers
+@pytest.mark.parametrize(
+    "compiler", [pytest.param("gcc", marks=needs("gcc")), pytest.param("clang", marks=[needs("clang"), pytest.mark.slow])]
+)
 def test_every_quantity_in_c(everything, compiler, tmp_path):
     source = everything("c").save(tmp_path)
     assert "(void)q;" in source.read_text()

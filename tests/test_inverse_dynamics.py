@@ -9,7 +9,16 @@ from dalembert.formulations import formulation
 from dalembert.model.reduce import reduced
 
 
-@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0, 1)))
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_on_floats(name, method):
+    ref, robot = REFERENCE[name], reference_robot(name)
+    close(directly(robot, method, ref["q"], ref["qd"], ref["qdd"]), ref["tau"], 1e-12)
+    wrenches = np.zeros((robot.n, 6))
+    wrenches[-1] = -np.array(ref["tip_wrench"]["F_exerted_by_robot_on_environment_body_frame_n_moment_first"])
+    close(directly(robot, method, ref["q"], ref["qd"], ref["qdd"], wrenches=wrenches), ref["tip_wrench"]["tau"], 1e-12)
+
+
+@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0,)))
 def test_reference(name, method):
     ref, robot = REFERENCE[name], reference_robot(name)
     close(robot.inverse_dynamics(ref["q"], ref["qd"], ref["qdd"], method=method), ref["tau"], 1e-12)

@@ -180,16 +180,16 @@ def test_a_power_of_ten_stands_beside_the_unit():
 
 
 def test_many_joints_stay_readable():
-    robot = da.random_robot(2, "R" * 24)
+    robot = da.random_robot(2, "R" * 14)
     motion = follow(robot)
     section = motion_sections.motion(robot, motion)
     panel = section.figures[0].panels[0]
-    assert len(panel.series) == 24 and sum(bool(s.style) for s in panel.series) == motion_sections.LINES
+    assert len(panel.series) == 14 and sum(bool(s.style) for s in panel.series) == motion_sections.LINES
     torques = motion_sections.torques(robot, motion)
-    assert len(torques.figures[0].panels) == 24
+    assert len(torques.figures[0].panels) == 14
     folded = torques.body.index('<details class="more">')
     assert torques.body[:folded].count('<svg class="chart"') == figures.SHOWN
-    assert len(motion_sections.entries(np.ones((3, 24, 24)))) == motion_sections.ENTRIES
+    assert len(motion_sections.entries(np.ones((3, 14, 14)))) == motion_sections.ENTRIES
 
 
 @arms
@@ -294,7 +294,7 @@ def test_small_arms_have_equations_and_large_ones_a_reason(pages):
 def test_where_the_report_goes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = []
-    assert report.study("two_link", progress=lambda k, n: done.append((k, n))) == Path("study-two_link/report.html")
+    assert report.study("rp", progress=lambda k, n: done.append((k, n))) == Path("study-rp/report.html")
     assert done == sorted(done) and done[-1] == (100, 100)
     (tmp_path / "file").write_text("")
     with pytest.raises(da.Error, match="cannot write"):

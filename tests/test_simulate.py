@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import sweep
 
 import dalembert as da
 from dalembert.native import compile_program
@@ -107,7 +108,7 @@ def test_midpoint_with_momenta_is_symplectic():
     assert apart["momentum"] < 1e-7 < apart["joint"]
 
 
-@pytest.mark.parametrize("name", da.robot_names())
+@pytest.mark.parametrize("name", sweep(da.robot_names(), quick=(1, 3)))
 def test_routes_agree(name):
     """With forces, wrenches and damping that suit the inertia which each joint feels; Coulomb friction would make steps uneven."""
     arm = da.robot(name).without_friction()
@@ -129,18 +130,20 @@ def test_methods_of_forward_dynamics(method):
     )
 
 
-def test_energy_balance_with_work_friction_and_wrenches():
-    felt = PUMA.diagonalize(Q0).D
-    arm = PUMA.without_friction().with_friction(damping=(0.5 * felt).tolist())
+@pytest.mark.parametrize("robot", sweep([da.robot("planar_3r"), PUMA], quick=(0,)), ids=lambda robot: robot.name)
+def test_energy_balance_with_work_friction_and_wrenches(robot):
+    n, last = robot.n, robot.link_names[-1]
+    felt = robot.diagonalize(Q0[:n]).D
+    arm = robot.without_friction().with_friction(damping=(0.5 * felt).tolist())
     for options in (
         {},
         {"torque": 3 * felt},
-        {"torque": felt * np.random.default_rng(0).uniform(-5, 5, (1000, 6))},
+        {"torque": felt * np.random.default_rng(0).uniform(-5, 5, (1000, n))},
         {"torque": lambda t, q, qd: felt * (5 * np.sin(3 * t) - q)},
-        {"wrenches": {"link6": da.Wrench(force=(1, 2, 3), moment=(0.1, 0, 0))}},
-        {"wrenches": {"link6": da.Wrench(force=(0, 0, -20), frame="world_aligned")}},
+        {"wrenches": {last: da.Wrench(force=(1, 2, 3), moment=(0.1, 0, 0))}},
+        {"wrenches": {last: da.Wrench(force=(0, -20, -20), frame="world_aligned")}},
     ):
-        found = arm.simulate(Q0, duration=1.0, **options)
+        found = arm.simulate(Q0[:n], duration=1.0, **options)
         assert np.abs(found.work).max() > 0.1 or not options
         assert np.abs(found.dissipated).max() > 0.1
         tolerance = 1e-4 if "torque" in options and not callable(options["torque"]) and np.ndim(options["torque"]) == 2 else 1e-6

@@ -93,7 +93,7 @@ def test_the_equation_of_motion(arm, frame):
     robot = robot.without_friction()
     q, qd, _ = state(robot, seed=1)
     F = np.cos(np.arange(len(rows)))
-    options = {"link": link, "frame": frame}
+    options = {"link": link, "frame": frame, "backend": "numpy"}
     J = robot.jacobian(q, **options)[indices(rows)]
     qdd = robot.forward_dynamics(q, qd, J.T @ F)
     Vdot = J @ qdd + robot.jacobian_rate(q, qd, **options)[indices(rows)] @ qd
