@@ -351,6 +351,6 @@ def test_eight_processes_share_the_folder_while_it_is_deleted(folder):
         if time.monotonic() % 1 < 0.1:
             shutil.rmtree(folder, ignore_errors=True)
     for p in running:
-        out, _ = p.communicate(timeout=100)
+        out, _ = p.communicate(timeout=900)
         assert p.returncode == 0
         assert out.strip() == "fine"

@@ -319,7 +319,7 @@ def test_a_reader_that_goes_away(tmp_path):
             running.stdout.readline()
             running.stdout.close()
             err = running.stderr.read()
-            assert running.wait(60) == 141, err
+            assert running.wait(900) == 141, err
         assert err == ""
 
 
@@ -334,7 +334,7 @@ def test_states_come_through_a_pipe_at_once():
         running.stdin.flush()
         assert running.stdout.readline() == "19.6124,4.9031\n"
         running.stdin.close()
-        assert running.wait(60) == 0
+        assert running.wait(900) == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -345,7 +345,7 @@ def test_an_interrupt_says_nothing():
         running.stdin.flush()
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
-        err = running.communicate(timeout=60)[1]
+        err = running.communicate(timeout=900)[1]
         assert running.returncode == 130
         assert "Traceback" not in err
 

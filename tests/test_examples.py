@@ -19,7 +19,7 @@ def said(name, *arguments, **environment):
         [sys.executable, "-W", "error", EXAMPLES / f"{name}.py", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr

@@ -50,7 +50,7 @@ def samples(key, quantity, count=STATES):
 
 
 def execute(*command, **options):
-    return subprocess.run([str(x) for x in command], capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run([str(x) for x in command], capture_output=True, text=True, timeout=900, **options)
 
 
 def build(compiler, source, target, *flags):

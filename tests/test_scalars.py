@@ -330,7 +330,7 @@ def test_examples(name, needs, says):
     for library in needs:
         pytest.importorskip(library)
     done = subprocess.run(
-        [sys.executable, "-W", "error", ROOT / f"examples/{name}.py"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "error", ROOT / f"examples/{name}.py"], capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     assert re.search(says, done.stdout), done.stdout
