@@ -44,7 +44,7 @@ def robots():
     yield da.random_robot(3, "RPHR", (-1, -1, 0, 0)).with_friction(damping=0.1, coulomb=0.4).with_armature(0.1)
 
 
-@pytest.fixture(params=[*robots()], ids=lambda robot: robot.name)
+@pytest.fixture(params=sweep(robots(), quick=(0, 2)), ids=lambda robot: robot.name)
 def robot(request):
     return request.param
 

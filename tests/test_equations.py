@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, sweep
 from papers import compiled
 
 import dalembert as da
@@ -289,7 +289,7 @@ def values(e, parts):
     }
 
 
-@pytest.mark.parametrize("name", ["two_link", "rp", "spatial", "random:RPH", "puma560", "panda"])
+@pytest.mark.parametrize("name", sweep(["two_link", "rp", "spatial", "random:RPH", "puma560", "panda"], quick=(0, 1, 2, 3)))
 def test_shared_subexpressions(name):
     robot = arm(name).without_friction()
     e = da.equations(robot)

@@ -23,7 +23,7 @@ def robots():
 ROBOTS = {robot.name: robot for robot in robots()}
 
 
-@pytest.fixture(params=sweep(ROBOTS, quick=(1, 5, 7, 10)))
+@pytest.fixture(params=sweep(ROBOTS, quick=(1, 10, 11)))
 def robot(request):
     return ROBOTS[request.param]
 

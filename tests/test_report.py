@@ -37,7 +37,7 @@ def name_of(robot):
 
 
 ARMS = robots()
-arms = pytest.mark.parametrize("robot", sweep(ARMS, quick=(7, 12, 14)), ids=name_of)
+arms = pytest.mark.parametrize("robot", sweep(ARMS, quick=(10, 13, 15)), ids=name_of)
 
 
 def hostile():
@@ -499,6 +499,7 @@ def test_without_webgl_the_rest_works(browser, pages):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_picture_for_the_readme(browser, pages, tmp_path):
     browser.version  # noqa: B018 - skips without a browser
     code = f"import screenshot; from pathlib import Path; screenshot.picture(Path({str(pages('two_link'))!r}), Path('report.png'))"

@@ -464,15 +464,18 @@ def test_cold_and_hostile_states():
 
 @pytest.mark.parametrize(
     ("integrator", "every", "frame", "atol"),
-    [
-        ("rk4", 1, None, 1e-6),
-        ("rk4", 10, None, 1e-6),
-        ("implicit_midpoint", 10, None, 1e-5),
-        ("DOP853", 1, None, 1e-6),
-        ("DOP853", 10, None, 1e-6),
-        ("rk4", 1, "body", 1e-4),  # what wrenches do is found by quadrature of a velocity with kinks
-        ("rk4", 1, "world_aligned", 1e-4),
-    ],
+    sweep(
+        [
+            ("rk4", 1, None, 1e-6),
+            ("rk4", 10, None, 1e-6),
+            ("implicit_midpoint", 10, None, 1e-5),
+            ("DOP853", 1, None, 1e-6),
+            ("DOP853", 10, None, 1e-6),
+            ("rk4", 1, "body", 1e-4),  # what wrenches do is found by quadrature of a velocity with kinks
+            ("rk4", 1, "world_aligned", 1e-4),
+        ],
+        quick=(1, 2, 4, 6),
+    ),
 )
 def test_work_of_forces_that_jump(integrator, every, frame, atol):
     """What forces do that differ from step to step is known exactly, also if only some of the steps are kept."""
