@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs clean
+.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
 
 test: $(VENV)/ready-$(EXTRAS)
-	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5 -m "not slow"
+
+test-slow: $(VENV)/ready-$(EXTRAS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5 -m slow
 
 # the native engine with the vectors of other machines: SSE2 without fused multiply-adds, AVX2, AVX-512 (split where there is none);
 # two long tests of memory and processes, which vectors do not concern, run once

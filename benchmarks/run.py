@@ -258,6 +258,15 @@ print(time.perf_counter() - start)
 """
 IMPORT = "import time; a = time.perf_counter(); import dalembert; print(time.perf_counter() - a)"
 
+COMMAND = """
+import time; a = time.perf_counter()
+import contextlib, os
+from dalembert.cli import main
+with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    main(["robots"])
+print(time.perf_counter() - a)
+"""
+
 
 def start_up():
     print("start-up, each in a fresh process, median of 7")
@@ -275,9 +284,31 @@ def start_up():
         return statistics.median(fresh(*arguments, **options) for _ in range(7))
 
     report("import dalembert", median(IMPORT), "s", 0.25, "less")
+    report("dalembert robots, the command", median(COMMAND), "s", 0.5, "less")
     report("trace and compile, llvmlite loaded", median(FIRST_CALL, "loaded", cold=True), "s", 0.5, "less")
     report("from the disk cache, llvmlite loaded", median(FIRST_CALL, "loaded") * 1e3, "ms", 20, "less")
     report("from the disk cache, loading llvmlite too", median(FIRST_CALL, "no") * 1e3, "ms")
+
+
+def what_must_not_grow():
+    """Times that a square, or work for states that need none, would show at once."""
+    print("large files, and states that are no numbers")
+    links = "".join(
+        f'<link name="l{i}"/><joint name="j{i}" type="revolute"><parent link="b"/><child link="l{i}"/></joint>'
+        for i in range(20_000)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "star.urdf"
+        path.write_text(f'<robot name="star"><link name="b"/>{links}</robot>')
+        start = time.perf_counter()
+        da.load(path)
+    report("a URDF file of 20,000 joints", time.perf_counter() - start, "s", 30, "less")
+    arm = da.robot("panda")
+    q = arm.random_configuration(0, 2 * BATCH)
+    dirty = q.copy()
+    dirty[5, 3] = np.nan
+    clean, nan = best_pair(lambda: arm.forward_dynamics(q, q, q), lambda: arm.forward_dynamics(dirty, q, q), rounds=10, least=0)
+    report(f"forward dynamics of {2 * BATCH} states, one of them NaN, relative", nan / clean, "x", 10, "less")
 
 
 if __name__ == "__main__":
@@ -289,6 +320,7 @@ if __name__ == "__main__":
     kinematics()
     long_chains()
     simulation()
+    what_must_not_grow()
     start_up()
     Path("bench.json").write_text(
         json.dumps({"pinocchio": pin.__version__, "dalembert": da.__version__, "rows": rows}, indent=1) + "\n"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import dalembert as da
 from dalembert.formulations import formulation
+from dalembert.study import timing
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # tests leave the user's cache alone; parallel workers inherit one of their own
     os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")
@@ -35,9 +37,18 @@ STRUCTURES = [
     ("RPHR", (-1, -1, 0, 0)),
     ("RRPHRP", (-1, 0, 0, 2, 2, 1)),
     ("PRRHRRP", (-1, 0, 1, 0, 3, -1, 5)),
+    ("RPHR", (-1, 0, 1, 0)),
 ]
+FEW = (1, 10)  # a single joint, and a tree with all three kinds
 
 
+def sweep(cases, quick=FEW):
+    """All cases as parameters: `make test` runs those at the places `quick`, `make test-slow` the others."""
+    cases = [case if isinstance(case, tuple) else (case,) for case in cases]
+    return [pytest.param(*case, marks=() if k in quick else pytest.mark.slow) for k, case in enumerate(cases)]
+
+
+@cache
 def reference_robot(name):
     ref = REFERENCE[name]
     rows = [
@@ -73,7 +84,7 @@ def run(code, **environment):
     """Python code in a fresh process: what it printed, and its errors."""
     environment = {**os.environ, **environment}
     done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=900
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
@@ -89,11 +100,23 @@ def directly(robot, method, q, qd, qdd, **options):
     return formulation("inverse_dynamics", method)(robot.tree, *map(np.asarray, (q, qd, qdd)), **given)
 
 
+timing.seconds.__defaults__ = ((), 0.0)  # three runs of every method instead of 30 ms: no test is about the figures
+
+
 @pytest.fixture(params=da.methods("inverse_dynamics"))
 def method(request):
     return request.param
 
 
+zoo = cache(da.robot)  # robots are frozen: tests that have no use for a fresh one share it, and so its programs and kernels
+
+
 @pytest.fixture(params=da.robot_names())
 def zoo_robot(request):
-    return da.robot(request.param)
+    return zoo(request.param)
+
+
+@pytest.fixture(params=sweep(da.robot_names(), quick=(1, 3)))
+def some_zoo_robot(request):
+    """For what takes long with six or seven joints."""
+    return zoo(request.param)

@@ -14,6 +14,11 @@ def test_growth_is_what_the_papers_say(quantity):
     assert {method: growth(method, quantity).order for method in da.methods(quantity)} == ORDERS[quantity]
 
 
+def test_growth_of_one_of_each_kind():
+    for quantity, method in (("inverse_dynamics", "newton_euler"), ("mass_matrix", "composite_body")):
+        assert growth(method, quantity).order == ORDERS[quantity][method]
+
+
 def test_forward_dynamics_is_below_the_best_printed_count():
     """Kalman, Kozlowski 1993: 2,359 operations for n = 6; our own plain trace of an articulated body took 2,679, and 1,137 on puma560."""
     general, puma = general_chain(6), da.robot("puma560")

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, sweep
 
 import dalembert as da
 from dalembert.simulate.controllers import (
@@ -44,7 +44,7 @@ def robots():
     yield da.random_robot(3, "RPHR", (-1, -1, 0, 0)).with_friction(damping=0.1, coulomb=0.4).with_armature(0.1)
 
 
-@pytest.fixture(params=[*robots()], ids=lambda robot: robot.name)
+@pytest.fixture(params=sweep(robots(), quick=(0, 2)), ids=lambda robot: robot.name)
 def robot(request):
     return request.param
 
@@ -144,13 +144,16 @@ def test_computed_torque_of_a_wrong_model_is_off():
 
 @pytest.mark.parametrize(
     ("name", "rows", "link"),
-    [
-        ("two_link", ("vx", "vy"), None),
-        ("planar_3r", ("vx", "vy"), None),
-        ("puma560", ("vx", "vy", "vz"), None),
-        ("puma560", ("wx", "wy", "wz", "vx", "vy", "vz"), None),
-        ("panda", ("vz", "vx", "wy"), "panda_hand_tcp"),
-    ],
+    sweep(
+        [
+            ("two_link", ("vx", "vy"), None),
+            ("planar_3r", ("vx", "vy"), None),
+            ("puma560", ("vx", "vy", "vz"), None),
+            ("puma560", ("wx", "wy", "wz", "vx", "vy", "vz"), None),
+            ("panda", ("vz", "vx", "wy"), "panda_hand_tcp"),
+        ],
+        quick=(1, 3),
+    ),
 )
 def test_task_space_accelerations_are_the_wanted_ones(name, rows, link):
     robot = da.robot(name).with_friction(damping=0.4, coulomb=0.1).with_armature(0.1)
@@ -212,7 +215,7 @@ def test_task_space_reaches_the_point_along_a_straight_line():
     assert np.ptp(offset @ along) > 0.3 and np.abs(qd[-1]).max() < 1e-3
 
 
-@pytest.mark.parametrize("name", ["planar_3r", "panda"])
+@pytest.mark.parametrize("name", sweep(["planar_3r", "panda"], quick=(0,)))
 def test_task_space_brings_redundant_arms_to_rest(name):
     """The point is where it should be, and what moves without moving it dies out as it should."""
     arm = da.robot(name)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from conftest import sweep
 
 import dalembert as da
 from dalembert.formulations import formulation, methods
@@ -40,12 +41,11 @@ EXACT = [  # every quantity that has several methods, less those with square roo
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", sweep(range(20), quick=(0,)))
 @pytest.mark.parametrize(("quantity", "by"), EXACT)
 def test_formulations_identical_modulo_a_prime(quantity, by, part):
     """Every method against the others on every tree to 3 joints and a sample to 6, wrenches included, nothing rounded."""
-    for joints, parents in CASES[part::4]:
+    for joints, parents in CASES[part::20]:
         point = random_point(joints, joints, ingredients(quantity))
         still = {k: v for k, v in point.items() if k not in MOVING_BASE}
         expected = {}
@@ -57,8 +57,7 @@ def test_formulations_identical_modulo_a_prime(quantity, by, part):
                     assert result == expected.setdefault(moving, result), f"{quantity} by {method} on {joints} {parents}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("quantity", "by"), EXACT)
+@pytest.mark.parametrize(("quantity", "by"), sweep(EXACT, quick=(3,)))
 def test_recording_changes_nothing(quantity, by):
     for method in by:
         for joints, parents in CASES[::40]:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from conftest import sweep
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PINOCCHIO = find_spec("pinocchio") is not None
@@ -18,22 +19,27 @@ def said(name, *arguments, **environment):
         [sys.executable, "-W", "error", EXAMPLES / f"{name}.py", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
-    [
-        ("pendulum_energy", r"period 2\.665871 s, exactly 2\.665871 s"),
-        ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
-        ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
-        ("compare_with_pinocchio", r"accelerations differ from Pinocchio \S+ by" if PINOCCHIO else "Pinocchio is not installed"),
-    ],
+    sweep(
+        [
+            ("pendulum_energy", r"period 2\.665871 s, exactly 2\.665871 s"),
+            ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
+            ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
+            (
+                "compare_with_pinocchio",
+                r"accelerations differ from Pinocchio \S+ by" if PINOCCHIO else "Pinocchio is not installed",
+            ),
+        ],
+        quick=(0,),
+    ),
 )
 def test_example(name, says):
     shown = said(name)

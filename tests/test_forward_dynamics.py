@@ -1,17 +1,17 @@
 """Forward dynamics by every method against inverse dynamics, references, and each other; the mass matrix likewise."""
 
-import os
-import time
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot, run
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, run, sweep
 
 import dalembert as da
 from dalembert.formulations import formulation
 from dalembert.linalg import Pivots, inverse, solve, udu
 from dalembert.model.reduce import reduced
+from dalembert.quantities import singular
 
 METHODS = da.methods("forward_dynamics")
 MASS = da.methods("mass_matrix")
@@ -42,6 +42,16 @@ def test_the_methods():
 
 
 @pytest.mark.parametrize("name", REFERENCE)
+def test_references_on_floats(name):
+    ref, tree = REFERENCE[name], reference_robot(name).tree
+    q, qd, tau = (np.array(ref[k]) for k in ("q", "qd", "tau"))
+    for method in METHODS:
+        close(formulation("forward_dynamics", method)(tree, q, qd, tau), ref["qdd"], 1e-10)
+    for method in MASS:
+        close(formulation("mass_matrix", method)(tree, q), ref["M"], 1e-12)
+
+
+@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0,)))
 @pytest.mark.parametrize("method", METHODS)
 def test_reference_accelerations(name, method):
     ref, robot = REFERENCE[name], reference_robot(name)
@@ -50,7 +60,7 @@ def test_reference_accelerations(name, method):
     close(robot.forward_dynamics(ref["q"], ref["qd"], forward["tau_in"], method=method), forward["qdd"], 1e-10)
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0,)))
 @pytest.mark.parametrize("method", MASS)
 def test_reference_mass_matrices(name, method):
     ref, robot = REFERENCE[name], reference_robot(name)
@@ -61,11 +71,16 @@ def test_reference_mass_matrices(name, method):
         close(robot.inverse_mass_matrix(ref["q"], method=m) @ M, np.eye(robot.n), 1e-10)
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@cache
+def geared(joints, parents):
+    return da.random_robot(4, joints, parents).with_friction(damping=0.3, coulomb=0.2).with_armature(0.4)
+
+
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 @pytest.mark.parametrize("method", METHODS)
 def test_undoes_inverse_dynamics(joints, parents, method):
     """With friction, rotors, wrenches and, where the method takes it, a moving base: numpy, native and reduced programs."""
-    robot = da.random_robot(4, joints, parents).with_friction(damping=0.3, coulomb=0.2).with_armature(0.4)
+    robot = geared(joints, parents)
     q, qd, tau = state(robot, 1, (3,))
     rng = np.random.default_rng(2)
     options = {
@@ -86,7 +101,7 @@ def test_only_the_diagonalized_methods_stand_still():
     assert set(METHODS) - set(moving) == {"diagonalized_normalized", "diagonalized_unnormalized"}
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_mass_matrix_is_the_same_by_every_method(joints, parents):
     robot = da.random_robot(6, joints, parents).with_armature(0.3)
     q = state(robot, 3, (2, 1))[0]
@@ -100,10 +115,10 @@ def test_mass_matrix_is_the_same_by_every_method(joints, parents):
     assert (np.linalg.eigvalsh(expected) > 0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("part", sweep(range(6), quick=(0,)))
 @pytest.mark.parametrize("method", ["articulated_body", "brandl", "kalman"])
-def test_reduced_frames_change_nothing(method):
-    for seed in range(60):
+def test_reduced_frames_change_nothing(method, part):
+    for seed in range(part, 60, 6):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(1, 8))
         parents = None if seed % 2 else tuple(int(rng.integers(-1, i)) if i else -1 for i in range(n))
@@ -150,7 +165,7 @@ def test_out_and_complex_numbers():
 # --- joint wrenches -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_joint_wrenches_hold_the_links(joints, parents):
     """Along the axes they are the joint forces; on every link they balance inertia, weight, wrenches and the children."""
     robot = da.random_robot(7, joints, parents)
@@ -373,14 +388,17 @@ def test_conjugate_gradients():
     close(light.forward_dynamics(q, qd, tau, method="walker_orin_4"), exact, 1e-15 * condition)
 
 
-def test_nan_costs_no_more_than_its_state():
-    arm = da.robot("panda")
-    q = arm.random_configuration(0, 20_000)
-    arm.forward_dynamics(q, q, q)
-    q[5, 3] = np.nan
-    start = time.perf_counter()
-    arm.forward_dynamics(q, q, q)
-    assert time.perf_counter() - start < 0.2
+def test_nan_costs_no_more_than_its_state(monkeypatch):
+    """Only states whose result is NaN for no reason in q are looked at for joints without inertia."""
+    arm, seen, real = da.robot("panda"), [], singular.weak_joints
+    monkeypatch.setattr(singular, "weak_joints", lambda model, q, rotors: (seen.append(len(q)), real(model, q, rotors))[1])
+    q = arm.random_configuration(0, 10_000)
+    for given, looked_at in (("q", 0), ("qd", 1), ("tau", 1)):
+        state = {"q": q.copy(), "qd": q.copy(), "tau": q.copy()}
+        state[given][5, 3] = np.nan
+        assert np.flatnonzero(np.isnan(arm.forward_dynamics(**state)).any(axis=-1)).tolist() == [5]
+        assert sum(seen) == looked_at
+        seen.clear()
 
 
 def test_slender_links_are_not_singular():
@@ -410,8 +428,7 @@ def test_factors_of_a_random_matrix():
 # --- long arms ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [10, 20, 50])
+@pytest.mark.parametrize("n", sweep([10, 20, 50], quick=(0,)))
 def test_long_arms_are_compiled(n):
     arm = da.random_robot(n, "R" * n)
     kernel = arm.compile("forward_dynamics")
@@ -423,7 +440,6 @@ def test_long_arms_are_compiled(n):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("CI"), reason="a minute of fresh processes")
 def test_kernels_come_back_from_the_cache(tmp_path):
     code = "import numpy as np, dalembert as da; x = np.full(6, 0.3); print(da.robot('puma560').forward_dynamics(x, x, x).tolist())"
     first, second = (run(code, DALEMBERT_CACHE=str(tmp_path))[0] for _ in range(2))

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
 
 import dalembert as da
 from dalembert.spatial import Ad, Ad_matrix, Transform, hat
@@ -24,7 +24,7 @@ def robots():
 ROBOTS = {robot.name: robot for robot in robots()}
 
 
-@pytest.fixture(params=ROBOTS)
+@pytest.fixture(params=sweep(ROBOTS, quick=(1, 10, 11)))
 def robot(request):
     return ROBOTS[request.param]
 

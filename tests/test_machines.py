@@ -103,7 +103,7 @@ def test_exact_rotations(order):
             R = product(R, Pose.of(rpy=[angle * (letter == x) for x in "xyz"]).rotation)
         R = Pose(R, np.zeros(3)).rotation
         E = exact_rotation(R)
-        assert (E @ E.T == np.eye(3, dtype=int)).all()
+        assert np.array_equal(E @ E.T, np.eye(3, dtype=int))
         close(rounded(E), R, 1e-15)
         assert not E[R == 0].any()
 
@@ -125,5 +125,5 @@ def test_constants_of_programs_are_combined_exactly():
     program = trace(lambda x: x * Fraction(1, 3), {"x": ()})
     (third,) = (node[1] for node in program.nodes if node[0] == "const")
     assert isinstance(third, Rounded) and third == 1 / 3 and unrounded(third) == Fraction(1, 3)
-    whole = da.differentiate(trace(lambda x: (x * Fraction(1, 3) + x * Fraction(2, 3)), {"x": ()}))
+    whole = da.differentiate(trace(lambda x: x * Fraction(1, 3) + x * Fraction(2, 3), {"x": ()}))
     assert [node for node in whole.nodes if node[0] == "const"] == [("const", 1)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -19,7 +19,7 @@ def motion(robot, *shape, seed=1):
 # --- regressor ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_joint_forces_are_linear_in_the_parameters(joints, parents):
     robot = da.random_robot(5, joints, parents)
     state = motion(robot, 6)
@@ -32,7 +32,7 @@ def test_joint_forces_are_linear_in_the_parameters(joints, parents):
     close(Y @ (robot.parameters + 3 * other), robot.with_parameters(robot.parameters + 3 * other).inverse_dynamics(*state), 1e-12)
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_friction_and_rotors_have_columns(joints, parents):
     robot = da.random_robot(5, joints, parents)
     n, rng = robot.n, np.random.default_rng(0)
@@ -174,7 +174,7 @@ def test_impossible_parameters_can_be_insisted_on():
 # --- identification -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["puma560", "panda"])
+@pytest.mark.parametrize("name", sweep(["puma560", "panda"], quick=(0,)))
 def test_identification_of_a_payload(name):
     """Torques of the loaded arm tell its base parameters, and these all its torques."""
     arm = da.robot(name).without_friction().without_armature()
@@ -216,7 +216,7 @@ def test_ranks_of_the_zoo():
     assert da.robot("puma560").base_parameters().rank == 36
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_base_parameters_say_everything(joints, parents):
     """The regressor times all parameters, and its leading columns times the combinations, are the joint forces."""
     robot = da.random_robot(7, joints, parents)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import MOVING, RECURSIVE, close, directly
+from conftest import MOVING, RECURSIVE, close, directly, sweep
 from corpus import urdf_files
 from states import base_motion, joint_states, link_wrenches
 
@@ -32,9 +32,8 @@ def load(key):
         return da.load(FILES[key])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not FILES, reason=REASON)
-@pytest.mark.parametrize("key", STORED)
+@pytest.mark.parametrize("key", sweep(STORED, quick=(18, 20)))
 def test_urdf_agrees_with_pinocchio(key):
     stored, robot = STORED[key], load(key).without_friction()
     assert sorted(robot.joint_names) == stored["joints"]

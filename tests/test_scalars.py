@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, sweep
 
 import dalembert as da
 from dalembert.spatial import above, sign, sqrt
@@ -23,7 +23,7 @@ NAMES = ("q", "qd", "qdd")
 @pytest.fixture(scope="module")
 def tree():
     """A branching robot of all kinds of joints, its program, 5 states and their torques."""
-    robot = da.random_robot(3, "RPHRR", (-1, 0, 0, 2, 1))
+    robot = da.random_robot(3, "RPH", (-1, 0, 0))
     states = np.random.default_rng(3).uniform(-1, 1, (3, 5, robot.n))
     return robot.program("inverse_dynamics"), list(states), robot.inverse_dynamics(*states)
 
@@ -43,7 +43,7 @@ def test_casadi_function(tree):
     f = da.casadi_function(program, "torques")
     assert (f.name(), f.name_in(), f.name_out()) == ("torques", list(NAMES), ["tau"])
     close(np.array(f(*(x.T for x in states))).T, tau, 1e-12)
-    q = casadi.MX.sym("q", 5)
+    q = casadi.MX.sym("q", 3)
     jacobian = casadi.Function("jacobian", [q], [casadi.jacobian(f(q, states[1][0], states[2][0]), q)])
     state = [x[0] for x in states]
     close(np.array(jacobian(state[0])), complex_step(program, state), 1e-12)
@@ -215,7 +215,7 @@ def test_enclosures_hold(box, pieces):
 
 def test_enclosures_shrink(box):
     _, program, lower, upper = box
-    widths = [np.subtract(*da.enclosure(program, lower, upper, pieces=k)[::-1]) for k in (1, 4, 16, 64)]
+    widths = [np.subtract(*da.enclosure(program, lower, upper, pieces=k)[::-1]) for k in (1, 4, 16)]
     assert all((b <= a).all() and b.sum() < 0.95 * a.sum() for a, b in pairwise(widths))
 
 
@@ -312,18 +312,25 @@ def test_missing_libraries_say_what_to_install(monkeypatch, library, call):
 
 @pytest.mark.parametrize(
     ("name", "needs", "says"),
-    [
-        ("casadi_optimal_control", ("casadi",), "integral of tau"),
-        ("gradients", ("torch", "jax"), r"torch differs from dalembert by \S+e-1[4-9]\njax differs from dalembert by \S+e-1[4-9]"),
-        ("torque_bounds", ("mpmath",), "100 boxes guarantee"),
-    ],
+    sweep(
+        [
+            ("casadi_optimal_control", ("casadi",), "integral of tau"),
+            (
+                "gradients",
+                ("torch", "jax"),
+                r"torch differs from dalembert by \S+e-1[4-9]\njax differs from dalembert by \S+e-1[4-9]",
+            ),
+            ("torque_bounds", ("mpmath",), "100 boxes guarantee"),
+        ],
+        quick=(2,),
+    ),
     ids=["casadi", "gradients", "bounds"],
 )
 def test_examples(name, needs, says):
     for library in needs:
         pytest.importorskip(library)
     done = subprocess.run(
-        [sys.executable, "-W", "error", ROOT / f"examples/{name}.py"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "error", ROOT / f"examples/{name}.py"], capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     assert re.search(says, done.stdout), done.stdout

@@ -1,8 +1,10 @@
 """The terms of the equations of motion, their laws, and the energies."""
 
+from functools import cache
+
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -13,17 +15,21 @@ from dalembert.spatial import ad
 STEP = 1e-30
 
 
-@pytest.fixture(params=STRUCTURES, ids=lambda s: f"{s[0]}-{s[1]}")
-def robot(request):
-    joints, parents = request.param
+@cache
+def example(joints, parents):
     return da.random_robot(12, joints, parents).with_friction(damping=0.3, coulomb=0.2).with_armature(0.4)
+
+
+@pytest.fixture(params=sweep([(s,) for s in STRUCTURES]), ids=lambda s: f"{s[0]}-{s[1]}")
+def robot(request):
+    return example(*request.param)
 
 
 def motion(robot, seed=0, batch=(4,)):
     return np.random.default_rng(seed).uniform(-1, 1, (3, *batch, robot.n))
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0, 1)))
 @pytest.mark.parametrize("backend", ["numpy", "native"])
 def test_reference(name, backend):
     ref, robot = REFERENCE[name], reference_robot(name)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import STRUCTURES, close, directly
+from conftest import STRUCTURES, close, directly, sweep
 
 import dalembert as da
 
@@ -51,7 +51,7 @@ def test_the_two_link_arm_in_symbols():
     assert sympy.simplify(M22 - (I2 + m2 * (l2 + c2) ** 2)) == 0
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_derivatives_by_parameters(joints, parents):
     """What calibration needs: the derivative of joint forces by masses and lengths, against a complex step."""
     robot = da.random_robot(5, joints, parents)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
 
 import dalembert as da
 from dalembert.spatial import pseudo_inertia
@@ -111,7 +111,7 @@ def test_pseudo_inertia_is_the_second_moment():
     close(np.trace(J3) * np.eye(3) - J3 - mass * (com @ com * np.eye(3) - np.outer(com, com)), tensor, 1e-14)
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_terms_add_up(joints, parents):
     robot = da.random_robot(6, joints, parents)
     rng = np.random.default_rng(0)
