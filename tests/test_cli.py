@@ -314,7 +314,7 @@ def process(*arguments, **options):
 def test_a_reader_that_goes_away(tmp_path):
     """As in `| head`: no traceback, no words."""
     (tmp_path / "in.csv").write_text(STATES + "1,2,3,4,5,6\n" * 100_000)
-    for arguments in (["inverse", "two_link", str(tmp_path / "in.csv")], ["generate", "planar_3r", "c", "-m", "lie_closed_form"]):
+    for arguments in (["inverse", "two_link", str(tmp_path / "in.csv")], ["generate", "puma560", "c", "-m", "lie_closed_form"]):
         with process(*arguments) as running:
             running.stdout.readline()
             running.stdout.close()

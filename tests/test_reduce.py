@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import MOVING, STRUCTURES, close, directly
+from conftest import MOVING, STRUCTURES, close, directly, sweep
+from oracle import answer
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -139,6 +140,63 @@ def test_each_joint_keeps_its_own_digits(seed):
     expected = directly(scaled, "newton_euler", q, qd, qdd)
     error = np.abs(forces(reduced(scaled.tree), "newton_euler", q, qd, qdd) - expected)
     assert (error.max(axis=0) / np.abs(expected).max(axis=0)).max() < 1e-11
+
+
+def stretched(seed):
+    """A chain or tree whose lengths differ by up to a million, with axes from almost parallel to square, and links away from them."""
+    rng = np.random.default_rng(seed)
+    n, branching = int(rng.integers(2, 6)), rng.random() < 0.25
+    links = []
+    for i in range(n):
+        parent = int(rng.integers(-1, i)) if branching else i - 1
+        size, distance = 10.0 ** rng.uniform(-6, 0, 2)
+        tilt = 10.0 ** rng.uniform(-2, 0.3) if rng.random() < 0.7 else float(rng.choice([0.0, np.pi / 2, -np.pi / 2]))
+        before = da.Pose.of(rng.uniform(-1, 1, 3) * distance, (tilt, 0.0, rng.uniform(-3, 3)))
+        after = da.Pose.of(rng.uniform(-1, 1, 3) * size * rng.integers(0, 2), rng.uniform(-1, 1, 3) * rng.integers(0, 2))
+        shape = random_inertia(rng)
+        mass = shape.mass * 10.0 ** rng.uniform(-3, 0)
+        inertia = da.Inertia(mass, shape.com * size, shape.tensor * (mass / shape.mass * size**2))
+        kind = str(rng.choice(["revolute"] * 4 + ["prismatic", "helical"]))
+        joint = da.Joint(f"j{i}", kind, pitch=0.1 * size if kind == "helical" else 0.0)
+        links.append(da.Link(f"l{i}", "base" if parent < 0 else f"l{parent}", joint, before, after, inertia))
+    return da.Robot(f"stretched {seed}", tuple(links), gravity=rng.uniform(-10, 10, 3))
+
+
+@pytest.mark.parametrize("start", sweep(range(0, 1000, 25), quick=(0,)))
+def test_small_links_far_out_keep_their_digits(start):
+    """Against forty digits of the robot as it is: entries of M to 1e-12 of sqrt(M_ii M_jj), forces to 1e-12 of their terms.
+
+    Methods that take twists and wrenches about origins far from the links, or all in base axes, lose digits by themselves; reduced,
+    they must not lose more."""
+    for seed in range(start, start + 25):
+        robot = stretched(seed)
+        q, qd, qdd = np.random.default_rng([seed, 1]).uniform(-2, 2, (3, robot.n))
+        true = answer(robot.tree, q, qd, qdd)
+        size = np.sqrt(np.diagonal(true.M))
+
+        def inertias(method, robot=robot, q=q, true=true, size=size):
+            both = robot.mass_matrix(q, method=method, backend="numpy"), formulation("mass_matrix", method)(robot.tree, q)
+            return [(np.abs(M - true.M) / np.outer(size, size)).max() for M in both]
+
+        def torques(method, robot=robot, state=(q, qd, qdd), true=true):
+            both = robot.inverse_dynamics(*state, method=method, backend="numpy"), directly(robot, method, *state)
+            return [(np.abs(tau - true.tau) / true.terms).max() for tau in both]
+
+        assert max(*inertias("composite_body"), *inertias("body_jacobians"), *torques("newton_euler")) < 1e-12, seed
+        for found in (inertias("lie_closed_form"), torques("lie_group"), torques("spatial_operator")):
+            assert found[0] < 1e-12 or found[0] < 10 * found[1], (seed, found)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-4, 1e-5])
+def test_a_small_link_behind_a_tilted_axis(size):
+    """At 1 m, behind an axis tilted by 0.06 rad, whose common normal with the first is 17 m away."""
+    small = da.Inertia(1.0, (size, size, 0.0), np.diag([1.0, 2.0, 2.5]) * size**2)
+    links = (
+        da.Link("a", "base", da.Joint("ja"), inertia=da.Inertia.from_com(1.0, (0.5, 0, 0), 0.1)),
+        da.Link("b", "a", da.Joint("jb"), da.Pose.of((1.0, 0.3, 0.0), (0.06, 0, 0.4)), inertia=small),
+    )
+    robot = da.Robot("small", links)
+    assert robot.mass_matrix([0.3, 0.4])[1, 1] == pytest.approx(4.5 * size**2, rel=1e-14)
 
 
 def test_absurd_figures_are_left_as_they_are():

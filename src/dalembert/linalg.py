@@ -45,9 +45,9 @@ class Pivots(NamedTuple):
         """
         D = D if self.armature is None else D + self.armature[i]
         least = 0.0 if self.least is None else self.least[i]
-        if _is_number(D) and D <= least:
+        if is_number(D) and D - least <= 0:
             raise SingularError(i)
-        if self.least is None or (_is_number(D) and not later):
+        if self.least is None or (is_number(D) and not later):
             return D
         if not later:
             return above(D, least, np.nan)
@@ -55,7 +55,8 @@ class Pivots(NamedTuple):
         return D + (above(sure, 0.0, np.nan) - sure)  # exactly D, or NaN
 
 
-def _is_number(x: Any) -> bool:
+def is_number(x: Any) -> bool:
+    """Whether a scalar is a real number, known while recording."""
     return isinstance(x, int | float | np.number | Fraction) and not isinstance(x, complex)
 
 

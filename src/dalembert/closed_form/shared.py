@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,12 +39,12 @@ class _Written(NamedTuple):
     size: Fraction
     text: str = ""
     latex: str = ""
-    is_sum: bool = False
+    addends: tuple["_Written", ...] = ()  # of a sum
     weight: int = 0
 
     def factor(self) -> "_Written":
         """Itself, as it stands in a product."""
-        return self._replace(text=f"({self.text})", latex=f"\\bigl({self.latex}\\bigr)", is_sum=False) if self.is_sum else self
+        return self._replace(text=f"({self.text})", latex=f"\\bigl({self.latex}\\bigr)", addends=()) if self.addends else self
 
     def unsigned(self) -> tuple[str, str]:
         """The whole of it but for the sign."""
@@ -230,10 +230,25 @@ def _plus(a: _Written, b: _Written, sign: int = 1) -> _Written:
         return a._replace(size=size) if size else ZERO
     if ZERO in (a, b):
         return b._replace(size=sign * b.size) if a == ZERO else a
-    negative = b.size * sign < 0
-    left, right = a.whole(), (b.factor() if negative else b).unsigned()
-    text, latex = (f"{x} {'-' if negative else '+'} {y}" for x, y in zip(left, right, strict=True))
-    return _Written(Fraction(1), text, latex, is_sum=True)
+    if b.addends and b.size * sign == 1:
+        return reduce(_plus, b.addends, a)
+    return _sum(_joined(a.addends if a.addends and a.size == 1 else (a,), b._replace(size=sign * b.size)))
+
+
+def _joined(addends: tuple[_Written, ...], another: _Written) -> list[_Written]:
+    """All of them, what is alike as one."""
+    found = [x._replace(size=x.size + another.size) if x.text == another.text else x for x in addends]
+    return [x for x in found if x.size] if any(x.text == another.text for x in addends) else [*found, another]
+
+
+def _sum(addends: list[_Written]) -> _Written:
+    if len(addends) < 2:
+        return addends[0] if addends else ZERO
+    text, latex = addends[0].whole()
+    for x in addends[1:]:
+        sign, parts = ("-", x.factor().unsigned()) if x.size < 0 else ("+", x.unsigned())
+        text, latex = f"{text} {sign} {parts[0]}", f"{latex} {sign} {parts[1]}"
+    return _Written(Fraction(1), text, latex, addends=tuple(addends))
 
 
 def _minus(a: _Written, b: _Written) -> _Written:

@@ -238,7 +238,7 @@ class Model(Value):
 
     @cached_property
     def reduced_tree(self) -> Tree:
-        """A shorter tree with the same joint forces on a standing base, in exact numbers: frames and inertias are not the robot's."""
+        """A tree for short programs: the same joint forces on a standing base, but other frames and inertias, in exact numbers."""
         return reduced(self.tree)
 
     def __repr__(self) -> str:

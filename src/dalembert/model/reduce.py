@@ -33,11 +33,14 @@ from dalembert.spatial import (
     turn_tensor,
 )
 
+NONE: Any = Decimal(0)
 NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figures that a model is made of
 
 
 def reduced(tree: Tree) -> Tree:
     """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats."""
+    if not tree.parents:
+        return tree.exact
     with decimals():
         made = regrouped(reframed(on_axes(tree.mapped(decimal))))
         second = rounded(made.inertia)
@@ -110,7 +113,7 @@ def _slide(R: Any, p: Any) -> Any:
     Nowhere far: where axes are almost parallel, as rounded angles make them, their common normal may be kilometres away.
     """
     x, y, z = R[:, 2]
-    if abs(x) > NOTHING or NOTHING < abs(y) < Decimal("0.05"):
+    if abs(x) > NOTHING or NOTHING < abs(y) < Decimal("0.25"):
         return Decimal(0)
     return -p[1] / y if abs(y) > NOTHING else -p[2] / z
 
@@ -126,7 +129,7 @@ def _about_z(R: Any) -> tuple[Any, Any]:
 
 def _without_rounding(x: Array, size: Any, keep_diagonal: bool = False) -> Array:
     small = abs(x) <= NOTHING * size
-    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, Decimal(0), x)
+    return np.where(small & ~np.eye(3, dtype=bool) if keep_diagonal else small, NONE, x)
 
 
 def _clean(T: Transform) -> Transform:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dalembert.errors import Error, SingularWarning, brief, unknown
 from dalembert.formulations import formulation
-from dalembert.linalg import Factors, SingularError, inverse, udu, unit_upper_solve, unit_upper_transposed_solve
+from dalembert.linalg import Factors, SingularError, inverse, is_number, udu, unit_upper_solve, unit_upper_transposed_solve
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
 from dalembert.quantities import chain
@@ -49,7 +49,7 @@ _OPTIONS: dict[str, Any] = {"link": None, "frame": "body", "rows": tuple(range(6
 
 def _independent(i: int, D: Any, size: Any, later: Any) -> Any:
     """The pivots of J M^-1 J^T: NaN where a row depends on those after it, judged in that row's own units."""
-    if isinstance(D, int | float) and D <= 0:
+    if is_number(D) and not D > 0:
         raise SingularError(i)
     share = D / size
     return D + (above(share, LEAST, np.nan) - share)  # exactly D, or NaN
