@@ -68,7 +68,7 @@ def run(code, **environment):
     """Python code in a fresh process: what it printed, and its errors."""
     environment = {**os.environ, **environment}
     done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, env=environment, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
