@@ -21,7 +21,7 @@ LARGE = ("spatial_operator_rates", "inertial_operator_rates")
 
 def robots(which):
     if which == "quick":
-        return [da.robot("panda"), general_chain(6)]
+        return [da.robot("ur5"), general_chain(3)]
     return [*map(da.robot, da.robot_names()), *(general_chain(JOINTS, seed) for seed in SEEDS), general_chain(6)]
 
 

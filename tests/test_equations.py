@@ -48,7 +48,7 @@ def arm(name):
 ARMS = ["two_link", "planar_3r", "rp", "spatial", "random:RPR", "random:RRR", "random:HR", "random:PH", "random:RPH", "stanford"]
 
 
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("name", sweep(ARMS, quick=(0, 2, 5, 8)))
 @pytest.mark.parametrize("symbols", [PARTS, ("mass", "gravity"), ()])
 def test_values_are_those_of_the_library(name, symbols):
     robot = arm(name)
@@ -364,7 +364,7 @@ def balanced(latex):
 
 
 @pytest.mark.parametrize("short", [True, False])
-@pytest.mark.parametrize("name", ["two_link", "rp", "spatial", "random:HR"])
+@pytest.mark.parametrize("name", sweep(["two_link", "rp", "spatial", "random:HR"], quick=(0, 3)))
 def test_documents(name, short, tmp_path):
     e = da.equations(arm(name))
     document = e.save(tmp_path / "eom.tex", short).read_text()

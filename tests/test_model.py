@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, world_poses
+from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep, world_poses
 
 import dalembert as da
 
@@ -78,7 +78,7 @@ def screws_of(robot):
     return np.array(screws), homes
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 @pytest.mark.parametrize("frame", ["space", "body"])
 def test_from_screws(joints, parents, frame):
     robot = da.random_robot(2, joints, parents).with_base(np.eye(4))

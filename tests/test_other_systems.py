@@ -1,7 +1,7 @@
 """The NumPy path where Python has less than on Linux: what Windows or macOS lacks is taken away, then a day's work is done."""
 
 import pytest
-from conftest import run
+from conftest import run, sweep
 
 # what each system's Python does not have
 WINDOWS = """
@@ -82,7 +82,7 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("system", ["windows", "macos"])
+@pytest.mark.parametrize("system", sweep(["windows", "macos"], quick=(0,)))
 @pytest.mark.parametrize("engine", ["numpy", "no llvmlite"])
 def test_a_day_of_work(system, engine):
     start = (WINDOWS if system == "windows" else MACOS) + TAKE_AWAY

@@ -397,6 +397,7 @@ def test_the_slider_moves_the_arm_and_the_cursors(visit):
     assert tab.inner_text("#clock") == "2.25 s"
 
 
+@pytest.mark.slow
 def test_the_arm_moves_when_played(visit):
     tab = visit("two_link")
     before, still = pose(tab, 1), pixels(tab)
@@ -412,6 +413,7 @@ def test_the_arm_moves_when_played(visit):
     assert tab.evaluate("now") == stopped
 
 
+@pytest.mark.slow
 def test_the_mouse_turns_the_view_and_the_boxes_hide_things(visit):
     tab = visit("two_link")
     home = pixels(tab)
@@ -427,6 +429,7 @@ def test_the_mouse_turns_the_view_and_the_boxes_hide_things(visit):
     assert pixels(tab) not in (home, turned)
 
 
+@pytest.mark.slow
 def test_charts_answer_and_have_numbers_behind_them(visit):
     tab, arm = visit("two_link"), da.robot("two_link")
     chart = tab.locator("[data-figure=torques] svg.chart").first
@@ -460,7 +463,7 @@ def test_hostile_names_do_nothing_in_a_browser(visit):
     assert "\"'=j<script>" in Path(download.value.path()).read_text()  # no formula for a spreadsheet
 
 
-@pytest.mark.parametrize("name", ["nothing", "bare"])
+@pytest.mark.parametrize("name", sweep(["nothing", "bare"], quick=(0,)))
 def test_odd_robots_show_without_errors(visit, name):
     tab = visit(name)
     slide(tab, 1.0)
@@ -471,6 +474,7 @@ def luminance(tab):
     return sum(map(int, re.findall(r"\d+", tab.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]))
 
 
+@pytest.mark.slow
 def test_dark_mode_and_its_button(visit):
     light, dark = (visit("two_link", color_scheme=scheme) for scheme in ("light", "dark"))
     assert luminance(light) > 600 and luminance(dark) < 150
@@ -481,7 +485,7 @@ def test_dark_mode_and_its_button(visit):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1920])
-@pytest.mark.parametrize("name", ["two_link", "hostile"])
+@pytest.mark.parametrize("name", sweep(["two_link", "hostile"], quick=()))
 def test_no_width_overflows(visit, name, width):
     tab = visit(name, viewport={"width": width, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= width

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import close
+from conftest import close, sweep
 
 import dalembert as da
 
@@ -24,7 +24,7 @@ def blocks(function):
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
-@pytest.mark.parametrize("kind", ["robot", "kernel"])
+@pytest.mark.parametrize("kind", sweep(["robot", "kernel"], quick=(0,)))
 def test_dask_schedulers(scheduler, kind):
     function = ARM.inverse_dynamics if kind == "robot" else ARM.compile("inverse_dynamics")
     with dask.config.set(scheduler=scheduler, num_workers=2):

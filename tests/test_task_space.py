@@ -135,7 +135,7 @@ def test_consistent_inverse():
     close(np.matvec(J, moved), np.zeros((4, 6)), 1e-11, scale=float(np.abs(moved).max()))
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,), (40,)])
+@pytest.mark.parametrize("shape", [(), (3, 1, 2), (0,)])
 def test_batches_and_backends(shape):
     robot = da.random_robot(4, "RPHRR")
     q, qd, _ = state(robot, *shape)
