@@ -90,6 +90,12 @@ def forward_dynamics():
         return pin.crba(model, data, x)  # the upper triangle; mirroring it in Python would cost more
 
     against("mass matrix", arm.mass_matrix, full_crba, (q,), 15, 1.5, np.triu)
+    for name in ("panda", "xarm7", "puma560", "ur5", "stanford"):  # is the default the right one?
+        other = da.robot(name).without_friction()
+        state = other.random_configuration(1, BATCH), *rng.uniform(-1, 1, (2, BATCH, other.n))
+        kernels = [other.compile("forward_dynamics", method) for method in ("walker_orin_3", "articulated_body")]
+        times = best_pair(*(lambda kernel=kernel, state=state: kernel(*state) for kernel in kernels))
+        report(f"forward dynamics of {name}, walker_orin_3 to the default", times[0] / times[1], "x")
     da.set_threads(None)
 
 
