@@ -34,6 +34,7 @@ from dalembert.spatial import (
 )
 
 NONE: Any = Decimal(0)
+OUT_OF_PROPORTION = 30
 NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figures that a model is made of
 
 
@@ -150,6 +151,7 @@ def regrouped(tree: Tree) -> Tree:
     """
     n = len(tree.parents)
     bodies = [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]
+    carried = list(bodies)  # with all that follows, in some position: what is in proportion
     mass, com, second = [], [], []
     for i in reversed(range(n)):
         before, _, rho, sigma = tree.joint(i)
@@ -157,10 +159,17 @@ def regrouped(tree: Tree) -> Tree:
         if (rho, sigma) != (1, 0) and h.any() and abs(m) < _least_mass(bodies[i]) / 1000:
             # children have left a first moment without mass on a link whose mass is not free
             return tree._replace(inertia=second_moments(tree.inertia))
-        given = _line(bodies[i]) if (rho, sigma) == (1, 0) else _spread(bodies[i]) if rho == 0 else np.zeros((4, 4), dtype=int)
+        given = (
+            _line(bodies[i], carried[i])
+            if (rho, sigma) == (1, 0)
+            else _spread(bodies[i])
+            if rho == 0
+            else np.zeros((4, 4), dtype=int)
+        )
         if (parent := tree.parents[i]) >= 0:
             T = homogeneous(before)
             bodies[parent] = bodies[parent] + T @ given @ T.T
+            carried[parent] = carried[parent] + T @ carried[i] @ T.T
         kept = bodies[i] - given
         mass.append(kept[3, 3])
         com.append(kept[:3, 3] / kept[3, 3] if kept[3, 3] else np.zeros(3, dtype=int))
@@ -175,7 +184,7 @@ def _about_com(body: Array) -> Array:
     return _without_rounding(found, max(abs(found).max(), abs(about_origin).max()), keep_diagonal=True)
 
 
-def _line(body: Array) -> Array:
+def _line(body: Array, carried: Array) -> Array:
     """What a revolute link may hand over: moments along z alone, and what mass it does not need."""
     given = np.zeros((4, 4), dtype=object)
     given[2:, 2:] = body[2:, 2:]
@@ -184,7 +193,7 @@ def _line(body: Array) -> Array:
     if abs(h[:2]).max() <= NOTHING * max(abs(h).max(), abs(body[3, 3]) * NOTHING):
         given[:2, 3] = given[3, :2] = h[:2]  # on the axis: rounding
     else:
-        given[3, 3] = body[3, 3] - _useful_mass(beside)
+        given[3, 3] = body[3, 3] - _useful_mass(beside, carried)
     return given
 
 
@@ -201,13 +210,17 @@ def _least_mass(body: Array) -> Any:
     return dot(h, h) / spread if spread else Decimal(1)
 
 
-def _useful_mass(body: Array) -> Any:
+def _useful_mass(body: Array, carried: Array) -> Any:
     """A mass for a revolute link, which is free: one with which the moment xy about the centre of mass vanishes.
 
-    If that is a hundred times out of proportion, which would cost as many digits, its own mass, or a proportionate one: about two
-    general arms in a hundred have such a link, and their programs a few operations more.
+    If that is thirty times out of proportion to all that the joint carries, which would cost digits, its own mass, or
+    a proportionate one: a few general arms in a hundred have such a link, and their programs take some operations more.
     """
     m, x, y, xy = body[3, 3], body[0, 3], body[1, 3], body[0, 1]
-    scale = max(abs(m), _least_mass(body))
+    most, spread = OUT_OF_PROPORTION * abs(carried[3, 3]), OUT_OF_PROPORTION * abs(np.diagonal(carried)[:3]).sum()
+
+    def fits(mass: Any) -> bool:
+        return 0 < abs(mass) < most and x * x + y * y < spread * abs(mass)
+
     wanted = x * y / xy if xy else Decimal(0)
-    return next((mass for mass in (wanted, m) if scale / 100 < abs(mass) < 100 * scale), scale)
+    return next((mass for mass in (wanted, m, carried[3, 3]) if fits(mass)), _least_mass(body))
