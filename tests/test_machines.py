@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 import subprocess
 import sys
 from collections import defaultdict
@@ -17,6 +18,8 @@ from digests import SEEDS
 import dalembert as da
 from dalembert.model.pose import Pose
 from dalembert.precise import arctan2, cos_sin, exact_rotation, precisely, product, rounded
+from dalembert.spatial import cos_sin as cos_sin_of
+from dalembert.spatial import sqrt
 from dalembert.study.complexity import general_chain
 from dalembert.trace import trace
 from dalembert.trace.expr import Rounded, unrounded
@@ -79,6 +82,30 @@ def test_general_arms_have_one_count():
         assert len({general_chain(4, seed).operation_count(quantity, method) for seed in SEEDS}) == 1
 
 
+def test_prismatic_joints_keep_constants_exact():
+    """A joint that does not turn has a constant rotation, which is combined with those of its neighbours."""
+    for joints, quantity, method in (("RPR", "mass_matrix", "lie_closed_form"), ("PRP", "forward_dynamics", "kalman")):
+        assert len({da.random_robot(seed, joints).operation_count(quantity, method) for seed in range(4)}) == 1
+
+
+def test_functions_of_constants():
+    """In programs that are not folded, and where a program is traced again with some of its inputs fixed."""
+    whole = trace(lambda x: np.sin(x * 0 + 0.5) + sqrt(x * 0 + 0.25) + x, {"x": ()}, folding=False)
+    assert da.replay(da.differentiate(whole), {"x": 3.0}) == 1.0
+    M = da.robot("two_link").program("mass_matrix")
+    fixed = trace(lambda q: da.replay(M, {"q": [q[0], 0.5]}), {"q": (1,)})
+    close(da.replay(fixed, {"q": np.array([0.3])}), da.robot("two_link").mass_matrix([0.3, 0.5]), 1e-15)
+    assert all(map(math.isnan, cos_sin_of(np.array([math.inf, math.nan], dtype=object))[0]))
+
+
+def test_models_are_built_without_the_machines_functions():
+    """What BLAS, LAPACK and NumPy's vector code round by processor has no place where constants are made; `impossible` only judges."""
+    for path in Path(da.__file__).parent.joinpath("model").rglob("*.py"):
+        for word in ("np.cos(", "np.sin(", "arctan2(", "hypot(", "einsum", "np.dot(", "linalg.svd", "linalg.norm", "linalg.inv"):
+            allowed = {"reduce.py": "arctan2(", "urdf.py": "hypot("}.get(path.name)
+            assert word == allowed or word not in path.read_text(), (path.name, word)
+
+
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
 
@@ -125,5 +152,9 @@ def test_constants_of_programs_are_combined_exactly():
     program = trace(lambda x: x * Fraction(1, 3), {"x": ()})
     (third,) = (node[1] for node in program.nodes if node[0] == "const")
     assert isinstance(third, Rounded) and third == 1 / 3 and unrounded(third) == Fraction(1, 3)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(third, protocol)).fraction == Fraction(1, 3)
+    negative = trace(lambda x: x * Fraction(-1, 3), {"x": ()})
+    assert da.replay(negative, {"x": Fraction(1)}) == Fraction(-1, 3)
     whole = da.differentiate(trace(lambda x: x * Fraction(1, 3) + x * Fraction(2, 3), {"x": ()}))
     assert [node for node in whole.nodes if node[0] == "const"] == [("const", 1)]

@@ -1,5 +1,7 @@
 """Internal frames and regrouped inertias: the same joint forces, shorter programs."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from conftest import MOVING, STRUCTURES, close, directly, sweep
@@ -179,6 +181,25 @@ def test_small_links_far_out_keep_their_digits(start):
         assert error.max() < 1e-12, seed
 
 
+@pytest.mark.parametrize("joints", ["RH", "RRH", "RHH", "RRR", "RPR"])
+def test_a_small_link_keeps_its_products_of_inertia(joints):
+    """Of a micrometre, in a frame that has slid four metres: for every kind of joint."""
+    links, kinds = [], {"R": "revolute", "P": "prismatic", "H": "helical"}
+    tensor = np.array([[1.0, 0.1, 0.2], [0.1, 1.2, 0.15], [0.2, 0.15, 0.9]])
+    for i, letter in enumerate(joints):
+        size = 1e-6 if i == len(joints) - 1 else 0.3
+        joint = da.Joint(f"j{i}", kinds[letter], pitch=0.1 * size if letter == "H" else 0.0)
+        before = da.Pose.of((1.0, 0.3, 0.2) if i else (0, 0, 0), (0.26, 0, 0.4))
+        inertia = da.Inertia(1.0, np.array([0.3, 0.2, 0.5]) * size, tensor * size**2)
+        links.append(da.Link(f"l{i}", f"l{i - 1}" if i else "base", joint, before, inertia=inertia))
+    robot = da.Robot("micro", tuple(links))
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n))
+    true = answer(robot.tree, q, qd, qdd)
+    size = np.sqrt(np.diagonal(true.M))
+    assert (np.abs(robot.mass_matrix(q, backend="numpy") - true.M) / np.outer(size, size)).max() < 1e-13
+    assert (np.abs(robot.inverse_dynamics(q, qd, qdd, backend="numpy") - true.tau) / true.terms).max() < 1e-13
+
+
 @pytest.mark.parametrize("size", [1e-3, 1e-4, 1e-5])
 def test_a_small_link_behind_a_tilted_axis(size):
     """At 1 m, behind an axis tilted by 0.06 rad, whose common normal with the first is 17 m away."""
@@ -203,3 +224,18 @@ def test_absurd_figures_are_left_as_they_are():
     assert robot.reduced_tree.offset is None
     zero = np.zeros(2)
     close(robot.inverse_dynamics(zero, zero, zero, backend="numpy"), directly(robot, "newton_euler", zero, zero, zero), 1e-12)
+
+
+@pytest.mark.parametrize(("kind", "pitch"), [("revolute", 0.0), ("prismatic", 0.0), ("helical", 1e200)])
+def test_absurd_figures_raise_nothing_but_errors_of_ours(kind, pitch):
+    inertia = da.Inertia(1e150, (1e200, 1e200, 0), np.eye(3) * 0.1)
+    pose = da.Pose.of((0.1, 0.2, 0.3), (0.3, 0.2, 0.1))
+    links = [
+        da.Link(f"l{i}", f"l{i - 1}" if i else "base", da.Joint(f"j{i}", kind, pitch=pitch), pose, inertia=inertia)
+        for i in range(2)
+    ]
+    robot = da.Robot("absurd", tuple(links))
+    for quantity in ("inverse_dynamics", "forward_dynamics", "diagonalize", "momentum", "quasi_coriolis"):
+        for method in da.methods(quantity):
+            with suppress(da.Error):
+                robot.program(quantity, method)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import Error
+from dalembert.precise import exact
 from dalembert.spatial import Array, above, dot, matrix, stack, symmetric
 
 
@@ -43,9 +44,10 @@ class Pivots(NamedTuple):
 
         Then the errors of D_k come in too, by U_ik^2, which is at most M_ii / D_k.
         """
-        D = D if self.armature is None else D + self.armature[i]
-        least = 0.0 if self.least is None else self.least[i]
-        if is_number(D) and D - least <= 0:
+        if self.has_rotor(i):
+            D = D + (exact(float(self.armature[i])) if isinstance(D, int | Fraction) else self.armature[i])
+        least = 0.0 if self.least is None else float(self.least[i])
+        if is_number(D) and D <= least:  # noqa: SIM300
             raise SingularError(i)
         if self.least is None or (is_number(D) and not later):
             return D

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -136,6 +136,18 @@ def decimal(x: Any) -> Any:
     return _mapped(_decimals, x)
 
 
+def nearest(x: Any) -> float:
+    """The float next to a real number; infinity beyond the largest.
+
+    >>> nearest(-(10**400))
+    -inf
+    """
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
 def _mapped(convert: Callable[[Any], Any], x: Any) -> Any:
     if isinstance(x, tuple):
         parts = [_mapped(convert, part) for part in x]
@@ -151,7 +163,7 @@ def _fraction(x: Any) -> Any:
 
 _each_fraction = np.frompyfunc(_fraction, 1, 1)
 _each_decimal = np.frompyfunc(Decimal, 1, 1)
-_each_float = np.frompyfunc(float, 1, 1)
+_each_float = np.frompyfunc(lambda x: nearest(x), 1, 1)
 
 
 def _fractions(x: Any) -> Any:
@@ -165,7 +177,7 @@ def _decimals(x: Any) -> Any:
 def _floats(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return np.asarray(_each_float(x), dtype=float) + 0.0  # no negative zeros
-    return float(x) + 0.0 if isinstance(x, Decimal | Fraction | int) else x
+    return nearest(x) + 0.0 if isinstance(x, Decimal | Fraction | int) else x
 
 
 # --- functions of numbers, correctly rounded ------------------------------------------------------------------------------
@@ -178,7 +190,7 @@ def cos_sin(angle: float) -> tuple[float, float]:
     >>> cos_sin(1e22)
     (0.523214785395139, -0.8522008497671888)
     """
-    with decimals(DIGITS + max(0, math.frexp(angle)[1])):
+    with decimals(DIGITS + max(0, math.frexp(angle)[1] // 3)):
         c, s = _cos_sin(Decimal(angle))
         return float(c), float(s)
 
@@ -214,8 +226,9 @@ def _cos_sin(x: Decimal) -> tuple[Decimal, Decimal]:
     return ((c, s), (-s, c), (-c, -s), (s, -c))[int(turns) % 4]
 
 
+@cache
 def _half_pi() -> Decimal:
-    """With the digits of the context, by Machin's series."""
+    """With digits enough for the largest float, by Machin's series."""
 
     def arctan_of_inverse(n: int) -> Decimal:
         power = total = Decimal(1) / n
@@ -225,4 +238,5 @@ def _half_pi() -> Decimal:
             total += power / k
         return total
 
-    return 8 * arctan_of_inverse(5) - 2 * arctan_of_inverse(239)
+    with decimals(2 * DIGITS + 350):
+        return 8 * arctan_of_inverse(5) - 2 * arctan_of_inverse(239)

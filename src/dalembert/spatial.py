@@ -4,6 +4,7 @@ Six-vectors have the angular part first: a twist is (omega, v), a wrench is (mom
 frame in another: x_outer = R x_inner + p. Nothing here knows a robot.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -28,15 +29,29 @@ def _of_numbers(name: str, function: Callable[[Any], Any]) -> Callable[[Any], An
     return np.frompyfunc(lambda x: function(x) if isinstance(x, int | float | complex | Fraction) else getattr(x, name)(), 1, 1)
 
 
-# constants: cosine and sine of 0 are whole numbers, so that what is exact stays exact
-_cos = _of_numbers("cos", lambda x: np.cos(x) if isinstance(x, complex) else 1 if x == 0 else precise.cos_sin(float(x))[0])
-_sin = _of_numbers("sin", lambda x: np.sin(x) if isinstance(x, complex) else 0 if x == 0 else precise.cos_sin(float(x))[1])
-_sqrt = _of_numbers("sqrt", lambda x: np.sqrt(x if isinstance(x, complex) else float(x)))
+def _cos_sin_of(x: Any) -> tuple[Any, Any]:
+    """Of a constant; those of 0 are whole numbers, so that what is exact stays exact."""
+    if isinstance(x, complex):
+        return np.cos(x), np.sin(x)
+    if x == 0:
+        return 1, 0
+    angle = precise.nearest(x)
+    return precise.cos_sin(angle) if math.isfinite(angle) else (math.nan, math.nan)
+
+
+_cos = _of_numbers("cos", lambda x: _cos_sin_of(x)[0])
+_sin = _of_numbers("sin", lambda x: _cos_sin_of(x)[1])
+_sqrt = _of_numbers("sqrt", lambda x: np.sqrt(x if isinstance(x, complex) else precise.nearest(x)))
 _sign = _of_numbers("sign", lambda x: np.sign(np.real(x)))
 
 
 def _is_object(x: Any) -> bool:
     return np.asarray(x).dtype == object
+
+
+def _is_exact(x: Any) -> bool:
+    """Whether its cosine may have to be exact: objects, and the whole number 0 that is left of a joint which does not turn."""
+    return isinstance(x, int) or _is_object(x)
 
 
 def cos_sin(angle: Any) -> tuple[Any, Any]:
@@ -45,7 +60,7 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
     >>> cos_sin(0.0)
     (np.float64(1.0), np.float64(0.0))
     """
-    return (_cos(angle), _sin(angle)) if _is_object(angle) else (np.cos(angle), np.sin(angle))
+    return (_cos(angle), _sin(angle)) if _is_exact(angle) else (np.cos(angle), np.sin(angle))
 
 
 def sqrt(x: Any) -> Any:

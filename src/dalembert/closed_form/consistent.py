@@ -196,8 +196,9 @@ def _told(claims: list[Claim], k: int, row: _Row, known: Mapping[str, Letter]) -
         return f"{claim.name} is {_number(claim.value)}, but where makes it {implied}"
     own = dict.fromkeys(f"{name} is {_number(known[name].value)}" for name in letters if not known[name].of)
     since = [*own, *(f"{c} is {_number(c.value)}" for c in others)]
-    reason = f", since {', '.join(since[:4])}" if since else ""
     written = brief(ast.unparse(claim.tree)).strip("'")
+    since = [x for x in since if x != f"{written} is {implied}"]
+    reason = f", since {', '.join(since[:4])}" if since else ""
     return f"{claim.name} is {_number(claim.value)}, but {written} is {implied}{reason}"
 
 

@@ -173,15 +173,21 @@ def regrouped(tree: Tree) -> Tree:
         kept = bodies[i] - given
         mass.append(kept[3, 3])
         com.append(kept[:3, 3] / kept[3, 3] if kept[3, 3] else np.zeros(3, dtype=int))
-        second.append(_about_com(kept))
+        second.append(_about_com(kept, bodies[i]))
     return tree._replace(mass=np.array(mass[::-1]), com=np.array(com[::-1]), inertia=np.array(second[::-1]))
 
 
-def _about_com(body: Array) -> Array:
-    """The second moments about the centre of mass, rounding removed."""
-    about_origin, h, m = body[:3, :3], body[:3, 3], body[3, 3]
-    found = about_origin - h[:, None] * h[None, :] / m if m else about_origin
-    return _without_rounding(found, max(abs(found).max(), abs(about_origin).max()), keep_diagonal=True)
+def _about_com(body: Array, whole: Array) -> Array:
+    """The second moments about the centre of mass, without what rounding of the figures of the `whole` body has left in them.
+
+    Across z a body is as large as it is; along z its frame may have slid, so that products with z are larger.
+    """
+    h, m = body[:3, 3], body[3, 3]
+    found = body[:3, :3] - h[:, None] * h[None, :] / m if m else body[:3, :3]
+    x, y, z = abs(np.diagonal(whole)[:3])
+    across, along = max(x, y).sqrt(), z.sqrt()
+    size = np.array([across, across, along])
+    return _without_rounding(found, size[:, None] * size[None, :], keep_diagonal=True)
 
 
 def _line(body: Array, carried: Array) -> Array:
@@ -200,7 +206,7 @@ def _line(body: Array, carried: Array) -> Array:
 def _spread(body: Array) -> Array:
     """What a prismatic link may hand over: its rotational inertia."""
     given = np.zeros((4, 4), dtype=object)
-    given[:3, :3] = _about_com(body)
+    given[:3, :3] = _about_com(body, body)
     return given
 
 

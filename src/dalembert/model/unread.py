@@ -29,7 +29,9 @@ PLACING = ("origin", "parent", "child")
 MOVING = (*PLACING, "axis", "dynamics", "mimic")
 HARMLESS = ("limit", "calibration", "safety_controller", "gazebo", "transmission", "sensor", "visual", "collision", "material")
 MISPLACED = ("mass", "inertia", "origin", "axis", "dynamics")  # in a link; the first three belong into its <inertial>
-EXTENSION = re.compile(r"(.*:)?(links?|(loop_)?joints?|force_element|.*spring.*|.*bushing.*|.*constraint.*)", re.IGNORECASE)
+DYNAMIC = ("mass", "inertia", "com", "damping", "friction", "stiffness", "armature", *MOMENTS)  # as attributes of a link or joint
+EXTENSION = re.compile(r"(.*:)?(links?|(loop_)?joints?|gravity|force_element|.*spring.*|.*bushing.*|.*constraint.*)", re.IGNORECASE)
+ROTOR = re.compile(r"(.*:)?(rotor|motor)_?inertia", re.IGNORECASE)
 VERSION = re.compile(r"\s*1(\.[0-9]+)?\s*")
 
 
@@ -48,7 +50,7 @@ def unread(root: Element, base: str) -> Iterator[Note]:
         elif EXTENSION.fullmatch(element.tag):
             yield _note(base, f"{_tag(element)} {brief(element.get('name', ''), 60)} of the robot is not read")
     for element in root.findall("transmission"):
-        if any(x.tag.rpartition(":")[2] == "rotor_inertia" for x in element.iter()):
+        if any(ROTOR.fullmatch(x.tag) for x in element.iter()):
             for joint in element.findall("joint"):
                 name = joint.get("name", "")
                 if name in child:
@@ -63,8 +65,10 @@ def _of_link(link: Element) -> Iterator[Note]:
         yield _note(name, f"there are {len(inertials)} <inertial>, only the first is read")
     for part in link:
         typed = part.tag != "inertial" and difflib.get_close_matches(part.tag.lower(), ["inertial"], cutoff=0.8)
-        if (typed or part.tag in MISPLACED) and _says_something(part):
+        strange = part.tag not in ("inertial", *HARMLESS) and any(x.tag.lower() in ("mass", "inertia") for x in part.iter())
+        if (typed or strange or part.tag.lower() in MISPLACED) and _says_something(part):
             yield _note(name, f"{_tag(part)} outside of <inertial> is not read")
+    yield from _of_attributes(name, "", link, tuple(key for key in link.attrib if key.lower() not in DYNAMIC))
     for inertial in inertials[:1]:
         yield from _of_parts(name, "", inertial, INERTIAL)
         yield from _of_attributes(name, "", inertial, ())
@@ -75,6 +79,7 @@ def _of_joint(joint: Element) -> Iterator[Note]:
     if joint.get("type") == "fixed":
         yield from _of_parts(link, here, joint, PLACING, (*MOVING, *HARMLESS))
         return
+    yield from _of_attributes(link, here, joint, tuple(key for key in joint.attrib if key.lower() not in DYNAMIC))
     yield from _of_parts(link, here, joint, MOVING, HARMLESS)
     axis = joint.find("axis")
     if axis is not None and axis.get("xyz") is None:

@@ -22,7 +22,7 @@ from dalembert.spatial import Array
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
-UNIT = 1e-3  # how far from 1 the length of a quaternion may be that somebody has rounded to three digits
+UNIT = 1e-2  # how far from 1 the length of a quaternion may be that somebody has rounded to two digits
 UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
 
 

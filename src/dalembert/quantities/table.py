@@ -64,7 +64,8 @@ def pivots(model: Model, rotors: bool = True) -> Pivots:
     kept = model.memo.setdefault("pivots", {})
     if rotors not in kept:
         armature = joint_parameters(model)[0] * rotors
-        least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
+        with np.errstate(all="ignore"):  # absurd figures overflow
+            least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
         kept[rotors] = Pivots(armature if armature.any() else None, least)
     return kept[rotors]
 

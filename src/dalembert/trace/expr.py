@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import Error, brief
+from dalembert.precise import nearest
 
 Node = tuple[Any, ...]
 BINARY = ("add", "sub", "mul", "div")
@@ -75,6 +76,18 @@ class Rounded(float):
 
     fraction: Fraction
 
+    def __new__(cls, fraction: Fraction) -> "Rounded":
+        made = super().__new__(cls, fraction)
+        made.fraction = fraction
+        return made
+
+    def __neg__(self) -> "Rounded":
+        """As exact as it is."""
+        return Rounded(-self.fraction)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rounded, (self.fraction,)
+
 
 def unrounded(x: Any) -> Any:
     """The exact value of a constant; whole numbers and what is not finite stay as they are."""
@@ -87,12 +100,9 @@ def _rounded(x: Any) -> Any:
     """A number as a program holds it: fractions, in which constants are combined, are rounded where they meet an input."""
     if not isinstance(x, Fraction):
         return x
-    try:
-        found = Rounded(x)
-    except OverflowError:
-        return math.inf if x > 0 else -math.inf
-    found.fraction = x
-    return found if x != found else float(found)
+    if math.isinf(found := nearest(x)):
+        return found
+    return found if x == found else Rounded(x)
 
 
 class Expr:

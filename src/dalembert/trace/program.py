@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import Error
-from dalembert.spatial import above
+from dalembert.spatial import above, cos_sin, sign, sqrt
 from dalembert.trace.expr import BINARY, Expr, Node, Tape
 
 RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")
 LEAVES = ("input", "const")
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sin": lambda x: cos_sin(x)[1],
+    "cos": lambda x: cos_sin(x)[0],
+    "sqrt": sqrt,
+    "sign": sign,
+}
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -227,4 +233,4 @@ def _known(op: str, a: Any, *numbers: float) -> Any:
     """A function of a traced scalar or of numbers."""
     if isinstance(a, Expr):
         return getattr(a, op)(*numbers)
-    return above(a, *numbers) if op == "above" else getattr(np, op)(a)
+    return above(a, *numbers) if op == "above" else FUNCTIONS[op](a)

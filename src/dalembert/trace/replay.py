@@ -15,7 +15,7 @@ from dalembert.errors import Error, brief
 from dalembert.spatial import above, sign
 from dalembert.trace.exact import Angle, Residue
 from dalembert.trace.expr import Expr, Rounded, unrounded
-from dalembert.trace.program import Program, Variable, evaluate
+from dalembert.trace.program import FUNCTIONS, Program, Variable, evaluate
 
 
 class Scalars(NamedTuple):
@@ -42,6 +42,12 @@ class _Methods:
     """Scalars that know their own functions."""
 
     sin, cos, sqrt, sign = (staticmethod(lambda x, name=name: getattr(x, name)()) for name in ("sin", "cos", "sqrt", "sign"))
+
+
+class _Traced:
+    """Traced scalars, and the exact numbers among them."""
+
+    sin, cos, sqrt, sign = (staticmethod(FUNCTIONS[name]) for name in ("sin", "cos", "sqrt", "sign"))
 
 
 class _Fractions:
@@ -165,7 +171,7 @@ def _scalars(x: Any) -> Scalars:
     if isinstance(x, Residue):
         return Scalars("residues", _Methods, _itself, lambda c: Residue(unrounded(c)))
     if isinstance(x, Expr):
-        return Scalars("traced", _Methods, _itself, unrounded)
+        return Scalars("traced", _Traced, above, unrounded)
     if library == "sympy":
         sympy = import_module("sympy")
         return Scalars(library, sympy, _itself, lambda c: _sympy_number(sympy, c))
