@@ -108,6 +108,9 @@ def method(request):
     return request.param
 
 
+# for what takes long with every method: one that goes out and back, one of screws, and one of sums
+some_methods = pytest.mark.parametrize("method", sweep(da.methods("inverse_dynamics"), quick=(0, 2, 8)))
+
 zoo = cache(da.robot)  # robots are frozen: tests that have no use for a fresh one share it, and so its programs and kernels
 
 

@@ -1,8 +1,9 @@
 """Digests and counts of programs, a line each: for a process of its own, whose BLAS and vector instructions are chosen from outside.
 
-`python tests/digests.py quick` traces a few programs, `full` every method of every quantity for all built-in robots and for general
-arms. For robots of more than four joints it leaves out what one function makes from programs that are in the list: derivatives and
-parts of inverse dynamics by other than the default method, and the rates of 6n x 6n operators. All robots together would take an hour.
+`python tests/digests.py few` traces a few programs of a general arm, `quick` those of a built-in robot too, `full` every method of
+every quantity for all built-in robots and for general arms. For robots of more than four joints it leaves out what one function
+makes from programs that are in the list: derivatives and parts of inverse dynamics by other than the default method, and the rates
+of 6n x 6n operators. All robots together would take an hour.
 """
 
 import sys
@@ -20,6 +21,8 @@ LARGE = ("spatial_operator_rates", "inertial_operator_rates")
 
 
 def robots(which):
+    if which == "few":
+        return [general_chain(3)]
     if which == "quick":
         return [da.robot("ur5"), general_chain(3), da.random_robot(0, "RPH")]
     others = general_chain(6), da.random_robot(1, "RPHR"), da.random_robot(2, "RRPR", (-1, 0, 0, 2)).with_armature([0.1, 0, 0, 0.2])
@@ -28,7 +31,7 @@ def robots(which):
 
 def programs(robot, which):
     """(quantity, method, program) of all that this robot has."""
-    for quantity in ("forward_dynamics", "mass_matrix", "com_jacobian") if which == "quick" else QUANTITIES:
+    for quantity in ("forward_dynamics", "mass_matrix", "com_jacobian") if which != "full" else QUANTITIES:
         methods = da.methods(quantity)
         if robot.n > 4 and quantity in PARTS + DERIVATIVES:
             methods = (QUANTITIES[quantity].method,)

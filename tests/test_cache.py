@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close, run
+from conftest import close, run, sweep
 
 import dalembert as da
 from dalembert.native import cache, machine
@@ -92,7 +92,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", sweep(DAMAGES, quick=(1, 2, 4)))
 @pytest.mark.parametrize("which", ["code", "program"])
 def test_damaged_entries_are_made_again(folder, compiled, damage, which):
     """Without its code a program is compiled again; without its name it is traced again, and then found."""

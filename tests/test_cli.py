@@ -163,7 +163,8 @@ def test_version_and_help(ran):
     assert ran()[0] == 2
 
 
-def test_compare_and_complexity(ran):
+@pytest.mark.slow
+def test_compare_has_every_method(ran):
     code, out, err = ran("compare", "two_link", "--states", "100")
     assert code == 0
     assert not err
@@ -171,6 +172,9 @@ def test_compare_and_complexity(ran):
         for method in da.methods(quantity):
             assert method in out
     assert "\x1b" not in out
+
+
+def test_compare_and_complexity(ran):
     assert ran("compare", "rp", "-q", "mass_matrix", "--states", "10")[1].count(" by ") == 2  # the title, and "differs by"
     assert (
         ran("complexity", "two_link", "--quantity", "mass_matrix")[1] == f"{da.complexity(da.robot('two_link'), 'mass_matrix')}\n"

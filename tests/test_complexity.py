@@ -1,7 +1,7 @@
 """Operation counts: the papers' polynomials, ours, and their growth."""
 
 import pytest
-from conftest import zoo
+from conftest import some_methods, zoo
 
 import dalembert as da
 from dalembert.study.compare import ORDERS
@@ -68,6 +68,7 @@ def test_printed_forward_dynamics():
     assert found == printed
 
 
+@some_methods
 def test_customizing_always_pays(method):
     arm = da.robot("puma560")
     own, general = (arm.operation_count("inverse_dynamics", method, customized=c) for c in (True, False))
@@ -75,6 +76,7 @@ def test_customizing_always_pays(method):
     assert own.add < general.add / 2
 
 
+@pytest.mark.slow
 def test_the_table_of_a_robot():
     text = str(da.complexity(da.robot("puma560")))
     for words in ("puma560, n = 6", "newton_euler", "678", "FGL table 3.4", "uicker_kahn"):

@@ -152,7 +152,7 @@ def test_computed_torque_of_a_wrong_model_is_off():
             ("puma560", ("wx", "wy", "wz", "vx", "vy", "vz"), None),
             ("panda", ("vz", "vx", "wy"), "panda_hand_tcp"),
         ],
-        quick=(1, 3),
+        quick=(1,),
     ),
 )
 def test_task_space_accelerations_are_the_wanted_ones(name, rows, link):
@@ -200,6 +200,7 @@ def test_rotation_vectors():
         close(log(R), angle * axis, 1e-7, scale=1.0)
 
 
+@pytest.mark.slow
 def test_task_space_reaches_the_point_along_a_straight_line():
     arm, q = da.robot("puma560"), np.array([0.3, -0.6, 0.4, 0.2, 0.8, 0.1])
     start = arm.pose(q)[:3, 3]
@@ -232,6 +233,7 @@ def test_task_space_brings_redundant_arms_to_rest(name):
     close(energy, energy[0] * np.exp(-6.0 * t), 1e-5)
 
 
+@pytest.mark.slow
 def test_task_space_damping_keeps_a_stretched_arm_finite():
     arm, q, qd = da.robot("two_link"), np.zeros(2), np.zeros(2)
     options = {"rows": ("vx", "vy")}
@@ -297,6 +299,7 @@ def test_slotine_li_lyapunov_function_falls_as_it_should():
         assert (V[2] - V[0]) / (2 * h) == pytest.approx(fall, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_slotine_li_tracks_what_it_does_not_know():
     arm = da.robot("two_link")
     guess = arm.with_parameters(arm.parameters * np.repeat([0.5, 2.0], 10))
@@ -309,6 +312,7 @@ def test_slotine_li_tracks_what_it_does_not_know():
     assert e[-400:].max() < 0.03 < 0.3 < unlearned[-400:].max()
 
 
+@pytest.mark.slow
 def test_slotine_li_learns_a_payload_that_its_path_makes_felt():
     """Only what is unknown is learned: the mass and first moment of a load on the second link come out."""
     arm = da.robot("two_link")

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, close, reference_robot
+from conftest import REFERENCE, close, reference_robot, sweep
 
 import dalembert as da
 
 ROBOTS = [("RPR", None), ("RRRR", None), ("RPHR", (-1, 0, 0, 2))]
 
 
-@pytest.fixture(params=ROBOTS, ids=lambda s: s[0])
+@pytest.fixture(params=sweep([(s,) for s in ROBOTS], quick=(2,)), ids=lambda s: s[0])
 def robot(request):
     return da.random_robot(3, *request.param).with_armature(0.2)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep
+from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, some_methods, sweep
 
 import dalembert as da
 
@@ -49,7 +49,7 @@ def test_reference(name):
     close(dqdd, ref["M"], 1e-12)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", sweep(["numpy", "native"], quick=(1,)))
 def test_inverse_dynamics(robot, backend):
     state = motion(robot)
     rng = np.random.default_rng(1)
@@ -65,6 +65,7 @@ def test_inverse_dynamics(robot, backend):
             close(part, expected, 1e-11, scale=1.0)
 
 
+@some_methods
 def test_every_method_has_the_same_derivatives(method):
     robot = da.random_robot(3, "RPH", (-1, 0, 0))
     state = motion(robot, 1)
@@ -76,7 +77,7 @@ def test_every_method_has_the_same_derivatives(method):
         close(a, b, 1e-11)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "native"])
+@pytest.mark.parametrize("backend", sweep(["numpy", "native"], quick=(0,)))
 def test_forward_dynamics(robot, backend):
     state = motion(robot, 2)
     rng = np.random.default_rng(1)
@@ -144,7 +145,7 @@ def rotation_vector(w):
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 
-@pytest.mark.parametrize(("joints", "parents"), [("RPH", None), ("RPRR", (-1, 0, 0, 2))])
+@pytest.mark.parametrize(("joints", "parents"), sweep([("RPH", None), ("RPRR", (-1, 0, 0, 2))], quick=(0,)))
 def test_geometry(joints, parents):
     robot = da.random_robot(5, joints, parents)
     state = motion(robot, 5, ())
@@ -156,7 +157,7 @@ def test_geometry(joints, parents):
             close(getattr(found, side)[:, j, k], (up - down) / (2 * h), 1e-7, scale=np.abs(getattr(found, side)).max())
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
+@pytest.mark.parametrize("convention", sweep(["standard", "modified"], quick=(0,)))
 def test_denavit_hartenberg_entries(convention):
     """By differences of tables."""
     rng = np.random.default_rng(0)
@@ -227,7 +228,7 @@ def test_linearization_against_scipy_style_exponential():
     close(B, [[(1 - np.cos(w * t)) / w**2], [np.sin(w * t) / w]], 1e-13)
 
 
-@pytest.mark.parametrize("name", sweep(STORED, quick=(0, 3)))
+@pytest.mark.parametrize("name", sweep(STORED, quick=(3,)))
 def test_stored_derivatives_of_pinocchio(name):
     stored, robot = STORED[name], da.robot(name).without_friction()
     q, qd, qdd, tau = (np.array(stored[k]) for k in ("q", "qd", "qdd", "tau"))
@@ -269,6 +270,7 @@ def test_no_joints():
     assert stone.linearize(*none, step=0.1).A.shape == (2, 0, 0)
 
 
+@pytest.mark.slow
 def test_second_derivatives_by_every_recursion():
     robot = da.random_robot(3, "RPH", (-1, 0, 0))
     state = motion(robot, 9)

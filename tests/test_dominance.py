@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import STRUCTURES, close
+from conftest import STRUCTURES, close, sweep
 
 import dalembert as da
 
@@ -20,7 +20,7 @@ def parts(robot, path):
     return [np.abs(x).max(axis=0) for x in robot.dalembert_terms(*path[:2], backend="numpy")[:4]]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sweep(range(3), quick=(0,)))
 def test_puma_along_quintic_paths(seed):
     arm = da.robot("puma560")
     path = quintic(arm, seed)
@@ -56,7 +56,7 @@ def test_one_part_of_each_entry():
     assert (keep.h_tran ^ keep.h_rot).all()
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES[:6] + STRUCTURES[7:9])
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES[:6] + STRUCTURES[7:9], quick=(1, 5, 6)))
 def test_all_parts_are_the_full_model(joints, parents):
     arm = da.random_robot(4, joints, parents).with_friction(0.2, 0.3).with_armature(0.1)
     path = quintic(arm)
@@ -66,7 +66,7 @@ def test_all_parts_are_the_full_model(joints, parents):
     assert whole.operation_count() == whole.full_operation_count()
 
 
-@pytest.mark.parametrize(("joints", "parents"), STRUCTURES)
+@pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
 def test_only_the_kept_parts_are_there(joints, parents):
     """The simplified model is the sum of the kept parts; what it lacks is at most 1/threshold of what it has."""
     arm = da.random_robot(4, joints, parents).with_friction(0.2, 0.3).with_armature(0.1)

@@ -15,6 +15,7 @@ from dalembert.quantities import singular
 
 METHODS = da.methods("forward_dynamics")
 MASS = da.methods("mass_matrix")
+some_methods = pytest.mark.parametrize("method", sweep(METHODS, quick=(0, 5, 8)))  # one of each kind
 
 
 def state(robot, seed=0, batch=()):
@@ -77,7 +78,7 @@ def geared(joints, parents):
 
 
 @pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES))
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_undoes_inverse_dynamics(joints, parents, method):
     """With friction, rotors, wrenches and, where the method takes it, a moving base: numpy, native and reduced programs."""
     robot = geared(joints, parents)
@@ -129,7 +130,7 @@ def test_reduced_frames_change_nothing(method, part):
 
 
 @pytest.mark.parametrize("batch", [(), (1,), (3, 1, 2), (0, 4)])
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_batch_shapes(batch, method):
     robot = da.random_robot(1, "RPH")
     q, qd, tau = state(robot, 0, batch)
@@ -228,7 +229,7 @@ def tip_without_inertia(**changes):
     ]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_a_massless_tip_is_named(method):
     """While tracing, by all methods but conjugate gradients, which have no pivots."""
     robot = da.Robot("limp", tuple(tip_without_inertia()))
@@ -263,7 +264,7 @@ def elbow():
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_singular_states(method):
     robot = elbow()
     q = np.array([[0.3, 0.8], [0.1, 0.0], [0.2, np.pi], [0.5, 1e-9], [0.0, -1.2]])
@@ -322,7 +323,7 @@ def lifted():
     return da.Robot("scara", (lift, da.Link("upper", "lift", upper.joint, inertia=upper.inertia), fore))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_decoupled_joints_are_looked_at(method):
     robot, one = lifted(), np.ones(3)
     assert np.isfinite(robot.forward_dynamics([0.2, 0.1, 0.7], one, one, method=method)).all()
@@ -342,7 +343,7 @@ def test_results_written_over_the_positions(method):
     assert np.isnan(q[1]).any()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@some_methods
 def test_always_singular_never_answers(method):
     """A point mass at the tip of three massless rods in a plane: rank 2 of 3, whatever the state."""
     links = [

@@ -31,7 +31,9 @@ def needs(tool):
     return pytest.mark.skipif(not shutil.which(tool), reason=f"{tool} is not installed")
 
 
-compilers = pytest.mark.parametrize("compiler", [pytest.param(c, marks=needs(c)) for c in COMPILERS])
+compilers = pytest.mark.parametrize(
+    "compiler", [pytest.param("gcc", marks=needs("gcc")), pytest.param("clang", marks=[needs("clang"), pytest.mark.slow])]
+)
 robots = pytest.mark.parametrize("key", sweep(ROBOTS, quick=(0,)))
 
 
@@ -327,15 +329,15 @@ def test_every_quantity_in_python(everything, tmp_path):
     assert execute(sys.executable, "-I", "-S", everything("python").save(tmp_path)).stdout == "ok\n"
 
 
-@pytest.mark.parametrize(
-    "compiler", [pytest.param("gcc", marks=needs("gcc")), pytest.param("clang", marks=[needs("clang"), pytest.mark.slow])]
-)
+@pytest.mark.slow
+@compilers
 def test_every_quantity_in_c(everything, compiler, tmp_path):
     source = everything("c").save(tmp_path)
     assert "(void)q;" in source.read_text()
     assert execute(build(compiler, source, tmp_path / "arm", "-DDALEMBERT_SELF_TEST", "-O0")).stdout == "ok\n"
 
 
+@pytest.mark.slow
 @needs("octave-cli")
 def test_every_quantity_in_octave(everything, tmp_path):
     everything("matlab").save(tmp_path)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot, sweep, world_poses
+from conftest import MOVING, REFERENCE, STRUCTURES, close, directly, reference_robot, some_methods, sweep, world_poses
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -32,6 +32,7 @@ def test_reference(name, method):
 
 
 @pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0,)))
+@some_methods
 def test_reference_tip_wrench(name, method):
     """The book's wrench is exerted BY the robot; ours acts ON it, so the sign turns."""
     ref, robot = REFERENCE[name], reference_robot(name)
@@ -205,6 +206,7 @@ def test_friction_and_armature():
 
 
 @pytest.mark.parametrize("batch", [(), (1,), (3, 1, 2), (0, 4)])
+@some_methods
 def test_batch_shapes(batch, method):
     robot = da.random_robot(1, "RPH")
     rng = np.random.default_rng(0)

@@ -98,6 +98,7 @@ def test_errors_come_out_of_threads(threads):
         kernel(np.zeros((1_000_000, 3)), np.zeros(2))
 
 
+@pytest.mark.slow
 def test_many_threads_hammer_many_kernels():
     names = da.robot_names()
     expected = {n: da.robot(n).inverse_dynamics(*np.full((3, 33, da.robot(n).n), 0.3), backend="numpy") for n in names}

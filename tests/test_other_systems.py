@@ -83,7 +83,7 @@ print("done")
 
 
 @pytest.mark.parametrize("system", sweep(["windows", "macos"], quick=(0,)))
-@pytest.mark.parametrize("engine", ["numpy", "no llvmlite"])
+@pytest.mark.parametrize("engine", sweep(["numpy", "no llvmlite"], quick=(1,)))
 def test_a_day_of_work(system, engine):
     start = (WINDOWS if system == "windows" else MACOS) + TAKE_AWAY
     work = WORK.format(backend="numpy") if engine == "numpy" else NO_LLVM + WORK.format(backend="auto")

@@ -78,6 +78,7 @@ def test_optimal_control():
 # --- JAX ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_jax_function(tree):
     jax = pytest.importorskip("jax")
     program, states, tau = tree
@@ -111,6 +112,7 @@ def test_torch_function(tree):
     close(single, tau, 1e-5)
 
 
+@pytest.mark.slow
 def test_torch_derivatives(tree):
     torch = pytest.importorskip("torch")
     program, states, _ = tree
@@ -322,7 +324,7 @@ def test_missing_libraries_say_what_to_install(monkeypatch, library, call):
             ),
             ("torque_bounds", ("mpmath",), "100 boxes guarantee"),
         ],
-        quick=(2,),
+        quick=(),  # test_examples.py has a quick one
     ),
     ids=["casadi", "gradients", "bounds"],
 )
@@ -367,7 +369,11 @@ def test_bridges_check_what_they_get():
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/scalars.md").read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=[re.split(r"\s+", b)[1] + str(k) for k, b in enumerate(BLOCKS)])
+@pytest.mark.parametrize(
+    "block",
+    sweep(BLOCKS, quick=[k for k, b in enumerate(BLOCKS) if "jax" not in b]),
+    ids=[re.split(r"\s+", b)[1] + str(k) for k, b in enumerate(BLOCKS)],
+)
 def test_page(block, capsys):
     for library in re.findall(r"^(?:import|from) (casadi|jax|torch|sympy|mpmath)", block, re.MULTILINE):
         pytest.importorskip(library)

@@ -23,7 +23,7 @@ def blocks(function):
     return array.map_blocks(function, *chunked, dtype=float)
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+@pytest.mark.parametrize("scheduler", sweep(["threads", "processes"], quick=(0,)))
 @pytest.mark.parametrize("kind", sweep(["robot", "kernel"], quick=(0,)))
 def test_dask_schedulers(scheduler, kind):
     function = ARM.inverse_dynamics if kind == "robot" else ARM.compile("inverse_dynamics")

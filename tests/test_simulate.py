@@ -108,7 +108,7 @@ def test_midpoint_with_momenta_is_symplectic():
     assert apart["momentum"] < 1e-7 < apart["joint"]
 
 
-@pytest.mark.parametrize("name", sweep(da.robot_names(), quick=(1, 3)))
+@pytest.mark.parametrize("name", sweep(da.robot_names(), quick=(3,)))
 def test_routes_agree(name):
     """With forces, wrenches and damping that suit the inertia which each joint feels; Coulomb friction would make steps uneven."""
     arm = da.robot(name).without_friction()
@@ -123,31 +123,34 @@ def test_routes_agree(name):
         np.testing.assert_allclose(other.qd[-1], motions[0].qd[-1], atol=1e-6)
 
 
-@pytest.mark.parametrize("method", da.methods("forward_dynamics"))
+@pytest.mark.parametrize("method", sweep(da.methods("forward_dynamics"), quick=(0, 5, 8)))
 def test_methods_of_forward_dynamics(method):
     np.testing.assert_allclose(
         TWO.simulate([0.1, 0.2], duration=0.2, method=method).q, TWO.simulate([0.1, 0.2], duration=0.2).q, atol=1e-10
     )
 
 
-@pytest.mark.parametrize("robot", sweep([da.robot("planar_3r"), PUMA], quick=(0,)), ids=lambda robot: robot.name)
-def test_energy_balance_with_work_friction_and_wrenches(robot):
+GIVEN = ("nothing", "a force", "forces", "a function", "a wrench of the link", "a wrench of the world")
+
+
+@pytest.mark.parametrize(("name", "given"), sweep([(name, x) for name in ("planar_3r", "puma560") for x in GIVEN], quick=(2, 4)))
+def test_energy_balance_with_work_friction_and_wrenches(name, given):
+    robot = da.robot(name)
     n, last = robot.n, robot.link_names[-1]
     felt = robot.diagonalize(Q0[:n]).D
     arm = robot.without_friction().with_friction(damping=(0.5 * felt).tolist())
-    for options in (
-        {},
-        {"torque": 3 * felt},
-        {"torque": felt * np.random.default_rng(0).uniform(-5, 5, (1000, n))},
-        {"torque": lambda t, q, qd: felt * (5 * np.sin(3 * t) - q)},
-        {"wrenches": {last: da.Wrench(force=(1, 2, 3), moment=(0.1, 0, 0))}},
-        {"wrenches": {last: da.Wrench(force=(0, -20, -20), frame="world_aligned")}},
-    ):
-        found = arm.simulate(Q0[:n], duration=1.0, **options)
-        assert np.abs(found.work).max() > 0.1 or not options
-        assert np.abs(found.dissipated).max() > 0.1
-        tolerance = 1e-4 if "torque" in options and not callable(options["torque"]) and np.ndim(options["torque"]) == 2 else 1e-6
-        assert np.abs(found.balance).max() < tolerance, options
+    options = {
+        "nothing": {},
+        "a force": {"torque": 3 * felt},
+        "forces": {"torque": felt * np.random.default_rng(0).uniform(-5, 5, (1000, n))},
+        "a function": {"torque": lambda t, q, qd: felt * (5 * np.sin(3 * t) - q)},
+        "a wrench of the link": {"wrenches": {last: da.Wrench(force=(1, 2, 3), moment=(0.1, 0, 0))}},
+        "a wrench of the world": {"wrenches": {last: da.Wrench(force=(0, -20, -20), frame="world_aligned")}},
+    }[given]
+    found = arm.simulate(Q0[:n], duration=1.0, **options)
+    assert np.abs(found.work).max() > 0.1 or not options
+    assert np.abs(found.dissipated).max() > 0.1
+    assert np.abs(found.balance).max() < (1e-4 if given == "forces" else 1e-6)
 
 
 def test_one_force_for_all_joints():
@@ -255,6 +258,7 @@ def test_torques_along_a_path_move_it_along():
             TWO.torques_along(wrong)
 
 
+@pytest.mark.slow
 def test_events_and_the_curve_between():
     ball = pendulum()
 
@@ -474,7 +478,7 @@ def test_cold_and_hostile_states():
             ("rk4", 1, "body", 1e-4),  # what wrenches do is found by quadrature of a velocity with kinks
             ("rk4", 1, "world_aligned", 1e-4),
         ],
-        quick=(1, 2, 4, 6),
+        quick=(1, 2, 6),
     ),
 )
 def test_work_of_forces_that_jump(integrator, every, frame, atol):

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
+from conftest import REFERENCE, STRUCTURES, close, reference_robot, some_methods, sweep
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -29,7 +29,7 @@ def motion(robot, seed=0, batch=(4,)):
     return np.random.default_rng(seed).uniform(-1, 1, (3, *batch, robot.n))
 
 
-@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0, 1)))
+@pytest.mark.parametrize("name", sweep(REFERENCE, quick=(0,)))
 @pytest.mark.parametrize("backend", ["numpy", "native"])
 def test_reference(name, backend):
     ref, robot = REFERENCE[name], reference_robot(name)
@@ -43,6 +43,7 @@ def test_reference(name, backend):
     close(robot.potential_energy(q, backend=backend), ref["potential_energy_zero_at_base_origin"], 1e-12)
 
 
+@some_methods
 def test_the_terms_add_up(robot, method):
     q, qd, qdd = motion(robot)
     tau = robot.inverse_dynamics(q, qd, qdd)
@@ -107,7 +108,7 @@ def rk4(robot, q, qd, tau, step):
     return x + step / 6 * (a + 2 * b + 2 * c + d)
 
 
-@pytest.mark.parametrize(("joints", "parents"), [("RPR", None), ("RRPH", (-1, 0, 0, 1))])
+@pytest.mark.parametrize(("joints", "parents"), sweep([("RPR", None), ("RRPH", (-1, 0, 0, 1))], quick=(1,)))
 def test_energy_balance_along_a_path(joints, parents):
     """Kinetic and potential energy change by the work of the joint forces and of friction."""
     robot = da.random_robot(2, joints, parents).with_friction(damping=0.2).with_armature(0.1)
