@@ -77,6 +77,7 @@ class Rounded(float):
     fraction: Fraction
 
     def __new__(cls, fraction: Fraction) -> "Rounded":
+        """The float next to a fraction."""
         made = super().__new__(cls, fraction)
         made.fraction = fraction
         return made
