@@ -18,6 +18,7 @@ JOINTS = 3  # of the general arms: a first, a last and one between
 PARTS = ("coriolis_force", "gravity_force", "bias_force", "kinetic_energy")
 DERIVATIVES = ("inverse_dynamics_second_derivatives", "inverse_dynamics_derivatives", "mass_matrix_gradient")
 LARGE = ("spatial_operator_rates", "inertial_operator_rates")
+LONG = ("lagrange_euler", "uicker_kahn", "lie_closed_form", "generalized_dalembert", "stacked_operators")
 
 
 def robots(which):
@@ -37,6 +38,8 @@ def programs(robot, which):
             methods = (QUANTITIES[quantity].method,)
         elif robot.n > 4 and quantity in LARGE:
             methods = ()
+        elif robot.n > 4 and robot.name != "puma560":
+            methods = tuple(m for m in methods if m not in LONG)
         elif quantity == DERIVATIVES[0] and robot.n > 2:
             methods = methods[:3]
         for method in methods:
