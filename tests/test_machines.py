@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
@@ -41,15 +42,18 @@ def _baseline():
 
 
 def digests(which, environment):
-    """Started at once; `lines` waits for it."""
+    """Started at once; `lines` waits for it. It writes to a file: a pipe that nobody reads yet would stop it."""
     command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("digests.py")), which]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    output = tempfile.TemporaryFile("w+")  # noqa: SIM115
+    return subprocess.Popen(command, stdout=output, text=True, env={**os.environ, **environment}), output
 
 
-def lines(process):
-    found, _ = process.communicate()
-    assert process.returncode == 0
-    return found.splitlines()
+def lines(started):
+    process, output = started
+    assert process.wait() == 0
+    with output:
+        output.seek(0)
+        return output.read().splitlines()
 
 
 @pytest.mark.skipif(len(machines()) < 3, reason="needs a processor on which OpenBLAS has several kernels to choose from")
