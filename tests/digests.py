@@ -1,9 +1,9 @@
 """Digests and counts of programs, a line each: for a process of its own, whose BLAS and vector instructions are chosen from outside.
 
 `python tests/digests.py few` traces a few programs of a general arm, `quick` those of a built-in robot too, `full` every method of
-every quantity for all built-in robots and for general arms. For robots of more than four joints it leaves out what one function
-makes from programs that are in the list: derivatives and parts of inverse dynamics by other than the default method, and the rates
-of 6n x 6n operators. All robots together would take an hour.
+every quantity for all built-in robots and for general arms. For robots of more than three joints, and for general arms after the
+first, `full` leaves out what one function makes from programs that are in the list: derivatives, parts and simulation stages by
+other than the default method, and the rates of 6n x 6n operators. Everything for all robots would take an hour.
 """
 
 import sys
@@ -15,9 +15,11 @@ from dalembert.trace.count import operation_count
 
 SEEDS = range(12)
 JOINTS = 3  # of the general arms: a first, a last and one between
-PARTS = ("coriolis_force", "gravity_force", "bias_force", "kinetic_energy")
-DERIVATIVES = ("inverse_dynamics_second_derivatives", "inverse_dynamics_derivatives", "mass_matrix_gradient")
-LARGE = ("spatial_operator_rates", "inertial_operator_rates")
+MADE_FROM_OTHERS = (
+    *("coriolis_force", "gravity_force", "bias_force", "kinetic_energy", "stage"),
+    *("inverse_dynamics_derivatives", "mass_matrix_gradient"),
+)
+LARGE = ("inverse_dynamics_second_derivatives", "geometry_derivatives", "spatial_operator_rates", "inertial_operator_rates")
 LONG = ("lagrange_euler", "uicker_kahn", "lie_closed_form", "generalized_dalembert", "stacked_operators")
 
 
@@ -30,18 +32,16 @@ def robots(which):
     return [*map(da.robot, da.robot_names()), *(general_chain(JOINTS, seed) for seed in SEEDS), *others]
 
 
-def programs(robot, which):
-    """(quantity, method, program) of all that this robot has."""
+def programs(robot, which, whole=True):
+    """(quantity, method, program) of all that this robot has, or of what is not made from other programs."""
     for quantity in ("forward_dynamics", "mass_matrix", "com_jacobian") if which != "full" else QUANTITIES:
         methods = da.methods(quantity)
-        if robot.n > 4 and quantity in PARTS + DERIVATIVES:
-            methods = (QUANTITIES[quantity].method,)
-        elif robot.n > 4 and quantity in LARGE:
-            methods = ()
-        elif robot.n > 4 and robot.name != "puma560":
-            methods = tuple(m for m in methods if m not in LONG)
-        elif quantity == DERIVATIVES[0] and robot.n > 2:
+        if robot.n > JOINTS or not whole:
+            methods = () if quantity in LARGE else (QUANTITIES[quantity].method,) if quantity in MADE_FROM_OTHERS else methods
+        elif quantity == LARGE[0]:
             methods = methods[:3]
+        if robot.n > 4 and robot.name != "puma560":
+            methods = tuple(method for method in methods if method not in LONG)
         for method in methods:
             try:
                 yield quantity, method, robot.program(quantity, method)
@@ -50,8 +50,11 @@ def programs(robot, which):
 
 
 def main(which):
+    seen = set()
     for k, robot in enumerate(robots(which)):
-        for quantity, method, program in programs(robot, which):
+        whole = robot.name not in seen
+        seen.add(robot.name)
+        for quantity, method, program in programs(robot, which, whole):
             if isinstance(program, da.Error):
                 print(k, robot.name, quantity, method, "refused", sep="\t")
             else:

@@ -31,28 +31,27 @@ class Tape:
         self.folding, self.sharing = folding, sharing
         self._index: dict[Any, int] = {}
 
-    def node(self, op: str, *operands: Any) -> "Expr":
+    def node(self, *node: Any) -> "Expr":
         """A new node, or the one that exists already."""
+        op = node[0]
         if not self.sharing and op not in ("input", "const"):
-            self.nodes.append((op, *operands))
+            self.nodes.append(node)
             return Expr(self, len(self.nodes) - 1)
-        key: Any = (op, *operands)
-        if op in ("add", "mul") and operands[0] > operands[1]:
-            key = (op, operands[1], operands[0])
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = len(self.nodes)
-            self.nodes.append((op, *operands))
-        return Expr(self, found)
+        key = (op, node[2], node[1]) if op in ("add", "mul") and node[1] > node[2] else node
+        index = self._index.get(key)
+        if index is None:
+            index = self._index[key] = len(self.nodes)
+            self.nodes.append(node)
+        return Expr(self, index)
 
     def find(self, *key: Any) -> "Expr | None":
         """The node of an operation, if it was recorded."""
-        found = self._index.get(key)
-        return None if found is None else Expr(self, found)
+        index = self._index.get(key)
+        return None if index is None else Expr(self, index)
 
     def lift(self, x: Any) -> "Expr":
         """A number as a node."""
-        if isinstance(x, Expr):
+        if type(x) is Expr:
             if x.tape is not self:
                 raise Error("a traced scalar of one recording turned up in another")
             return x
@@ -62,11 +61,7 @@ class Tape:
 
     def raw(self, op: str, *operands: Any) -> "Expr":
         """An operation as it stands, no rule applied."""
-        return self.node(op, *(self.lift(x).index for x in operands))
-
-
-def _is_number(x: Any) -> bool:
-    return not isinstance(x, Expr)
+        return self.node(op, *[x.index if type(x) is Expr else self.lift(x).index for x in operands])
 
 
 class Rounded(float):
@@ -101,9 +96,9 @@ def _rounded(x: Any) -> Any:
     """A number as a program holds it: fractions, in which constants are combined, are rounded where they meet an input."""
     if not isinstance(x, Fraction):
         return x
-    if math.isinf(found := nearest(x)):
-        return found
-    return found if x == found else Rounded(x)
+    value = nearest(x)
+    exact = math.isinf(value) or value.as_integer_ratio() == (x.numerator, x.denominator)
+    return value if exact else Rounded(x)
 
 
 class Expr:
@@ -201,33 +196,46 @@ class Expr:
 
 
 def _binary(op: str, a: Any, b: Any) -> Any:
-    if not isinstance(a, Expr | Number) or not isinstance(b, Expr | Number):
+    tape: Tape = a.tape if type(a) is Expr else b.tape
+    try:
+        a, b = _operand(tape, a), _operand(tape, b)
+    except TypeError:
         return NotImplemented  # arrays: numpy loops over them itself
-    tape: Tape = next(x.tape for x in (a, b) if isinstance(x, Expr))
-    a, b = (_rounded(x) if _is_number(x) else tape.lift(x) for x in (a, b))
     return _RULES[op](tape, a, b) if tape.folding else tape.raw(op, a, b)
 
 
-def _inside(x: Any) -> Any:
+def _operand(tape: Tape, x: Any) -> Any:
+    """What the rules work on: a scalar of this recording, or a number as programs hold it.
+
+    This runs twice for every operation, so it asks for the common types first: isinstance(x, Number) takes ten times as long.
+    """
+    kind = type(x)
+    if kind is Expr:
+        return x if x.tape is tape else tape.lift(x)
+    if kind is float or kind is int:
+        return x
+    if kind is Fraction or isinstance(x, Number):
+        return _rounded(x)
+    raise TypeError
+
+
+def _inside(x: Expr) -> Expr | None:
     """y where x is the node -y, else None."""
-    return Expr(x.tape, x._node[1]) if isinstance(x, Expr) and x._node[0] == "neg" else None
+    node = x.tape.nodes[x.index]
+    return Expr(x.tape, node[1]) if node[0] == "neg" else None
 
 
 def _negated(x: Any) -> Any:
-    if _is_number(x):
+    if type(x) is not Expr:
         return -x
-    if not x.tape.folding:
-        return x.tape.raw("neg", x)
-    inner = _inside(x)
-    if inner is not None:
-        return inner
-    return x.tape.raw("neg", x)
+    inner = _inside(x) if x.tape.folding else None
+    return x.tape.node("neg", x.index) if inner is None else inner
 
 
 def _add(tape: Tape, a: Any, b: Any) -> Any:
-    if _is_number(a) and a == 0:
+    if type(a) is not Expr and a == 0:
         return b
-    if _is_number(b) and b == 0:
+    if type(b) is not Expr and b == 0:
         return a
     (x, minus_x), (y, minus_y) = _unsigned(a), _unsigned(b)
     if minus_y:
@@ -236,9 +244,9 @@ def _add(tape: Tape, a: Any, b: Any) -> Any:
 
 
 def _sub(tape: Tape, a: Any, b: Any) -> Any:
-    if _is_number(b) and b == 0:
+    if type(b) is not Expr and b == 0:
         return a
-    if _is_number(a) and a == 0:
+    if type(a) is not Expr and a == 0:
         return _negated(b)
     (x, minus_x), (y, minus_y) = _unsigned(a), _unsigned(b)
     if minus_y:
@@ -254,7 +262,7 @@ def _sub(tape: Tape, a: Any, b: Any) -> Any:
 
 def _unsigned(x: Any) -> tuple[Any, bool]:
     """x without its sign, and whether it had one."""
-    if _is_number(x):
+    if type(x) is not Expr:
         return (-x, True) if not isinstance(x, complex) and x < 0 else (x, False)
     inner = _inside(x)
     return (x, False) if inner is None else (inner, True)
@@ -263,21 +271,22 @@ def _unsigned(x: Any) -> tuple[Any, bool]:
 def _mul(tape: Tape, a: Any, b: Any) -> Any:
     (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)
     for x, y in ((a, b), (b, a)):
-        if _is_number(x) and x == 0:
-            return 0
-        if _is_number(x) and x == 1:
-            return _negated(y) if minus_a != minus_b else y
+        if type(x) is not Expr:
+            if x == 0:
+                return 0
+            if x == 1:
+                return _negated(y) if minus_a != minus_b else y
     product = tape.raw("mul", a, b)
     return _negated(product) if minus_a != minus_b else product
 
 
 def _div(tape: Tape, a: Any, b: Any) -> Any:
-    if _is_number(b) and b == 0:
+    if type(b) is not Expr and b == 0:
         raise Error("division by a structural zero while recording")
-    if _is_number(a) and a == 0:
+    if type(a) is not Expr and a == 0:
         return 0
     (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)
-    quotient = a if _is_number(b) and b == 1 else 1 if not _is_number(a) and a == b else tape.raw("div", a, b)
+    quotient = a if type(b) is not Expr and b == 1 else 1 if type(a) is Expr and a == b else tape.raw("div", a, b)
     return _negated(quotient) if minus_a != minus_b else quotient
 
 
