@@ -1,7 +1,10 @@
 """Large batches on several threads, forks, and the end of the interpreter."""
 
+import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ from conftest import close, run
 from test_native import HEAVY, MIXED, states
 
 import dalembert as da
+from dalembert.cached import cached_property
 from dalembert.native import threads as pool
 from dalembert.native.kernel import WORTH_A_THREAD
 
@@ -79,6 +83,60 @@ busy.join()
 """
     out, err = run(code)
     assert out.split("\n")[:2] == ["fork 0", "late True"], err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_a_thread_is_in_a_cached_property():
+    """The child computes it itself: there is no lock that a thread, gone in the child, could hold."""
+    code = """
+import os, signal, threading
+import dalembert as da
+from dalembert.model.model import Model
+inside, leave = threading.Event(), threading.Event()
+tree = Model.__dict__["reduced_tree"]  # a cached property
+compute = tree.func
+def slowly(model):
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+        leave.wait()
+    return compute(model)
+tree.func = slowly
+arm = da.robot("two_link")
+assert "reduced_tree" not in vars(arm)
+worker = threading.Thread(target=lambda: arm.reduced_tree)
+worker.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # a deadlock ends here
+    os._exit(0 if len(da.robot("rp").reduced_tree.parents) == len(arm.reduced_tree.parents) == 2 else 1)
+_, status = os.waitpid(child, 0)
+leave.set()
+worker.join()
+print(status)
+"""
+    assert run(code)[0].split() == ["0"]
+
+
+def test_threads_in_a_cached_property_get_the_same_value():
+    both = threading.Barrier(2)
+
+    class Slow:
+        @cached_property
+        def value(self):
+            both.wait(60)
+            return object()
+
+    slow = Slow()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (future.result() for future in [pool.submit(lambda: slow.value) for _ in range(2)])
+    assert first is second is slow.value
+
+
+def test_every_cached_property_is_without_a_lock():
+    package = Path(da.__file__).parent
+    users = [path.name for path in package.rglob("*.py") if re.search(r"functools.*cached_property", path.read_text())]
+    assert users == ["cached.py"]
 
 
 def test_thread_counts(threads):

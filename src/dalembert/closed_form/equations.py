@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import by_name, several
+from dalembert.cached import cached_property
 from dalembert.closed_form.book import known_values, letters, meanings
 from dalembert.closed_form.consistent import check_claims
 from dalembert.closed_form.document import save_equations

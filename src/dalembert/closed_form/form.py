@@ -13,7 +13,6 @@ exponents and harmonics, so that a digit never runs over into the next one.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from math import gcd, lcm, prod
 from numbers import Number
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import by_name
+from dalembert.cached import cached_property
 from dalembert.closed_form.rational import ratio
 from dalembert.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
 from dalembert.errors import Error, brief, unknown

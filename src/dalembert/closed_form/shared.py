@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.closed_form.form import Symbols
 from dalembert.closed_form.names import braced, entry_name, label
 from dalembert.closed_form.paper import display, document, in_markdown, plain, save

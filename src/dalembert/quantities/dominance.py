@@ -8,11 +8,11 @@ is here, not its verdict.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model

@@ -9,11 +9,11 @@ Luh, Walker and Paul (1980), Khatib (1987) and Slotine and Li (1987), each on th
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.values import Frozen, Value, frozen_array, instance, number
 from dalembert.quantities.chain import carrier

@@ -8,11 +8,11 @@ line.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
 from dalembert.model.values import Frozen, Value, frozen_array, number
 from dalembert.spatial import Array

@@ -3,12 +3,12 @@
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, optional
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics

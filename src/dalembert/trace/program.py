@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from keyword import iskeyword
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.spatial import above, cos_sin, sign, sqrt
 from dalembert.trace.expr import BINARY, Expr, Node, Tape
