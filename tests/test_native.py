@@ -7,7 +7,10 @@ import pytest
 from conftest import close, run, sweep
 
 import dalembert as da
+from dalembert.native import kernel, machine, pieces
+from dalembert.native.direct import short_way
 from dalembert.native.kernel import WORTH_A_THREAD
+from dalembert.native.ordered import ordered
 from dalembert.spatial import cos_sin, sign, sqrt
 from dalembert.trace import trace
 from dalembert.trace.source import NumpyKernel
@@ -221,6 +224,103 @@ def test_long_arrays_and_strided_cores():
         kernel(x, out=out[every])
         assert np.array_equal(out[every], x * x + 1)
         assert np.count_nonzero(out) == x.size
+
+
+# --- long programs ------------------------------------------------------------------------------------------------------
+
+
+def angles(x):
+    """Sines of inputs and of computed angles, used long after; results that are inputs, constants, the same, and used again."""
+    c, s = cos_sin(x)
+    far = cos_sin(c * 3 + s[::-1])[0]
+    product = far @ s + sqrt(1 + c[0] * c[0]) - x[1] * x[2] / 4
+    return np.concatenate([x[:2], [7.0, 7.0, product, product, far[0]], far * product, sign(s) * c - product / x])
+
+
+def in_pieces(monkeypatch, p, size):
+    """The kernel of a program cut into pieces of so many operations, with its frame in memory that the caller lends."""
+    with monkeypatch.context() as patch:
+        for name, value in {"WHOLE": 0, "PIECE": size, "STORE": 1, "ON_STACK": 0}.items():
+            patch.setattr(pieces, name, value)
+        assert len(pieces.planned(p).pieces) > 1
+        cut = kernel._unpack(kernel._pack(p, machine.host()), ())
+    assert cut.frame()
+    return cut
+
+
+@pytest.mark.parametrize("size", [1, 3, 20])
+def test_pieces_give_the_same_bits(monkeypatch, size):
+    """However a program is cut, and wherever its frame lies; in a batch and alone."""
+    for p in (MIXED, program(angles, x=(5,)), da.robot("two_link").program("forward_dynamics_derivatives")):
+        whole, cut = da.compile_program(p), in_pieces(monkeypatch, p, size)
+        assert not whole.frame()
+        given = [np.random.default_rng(0).uniform(-3, 3, (13, *v.shape)) for v in p.inputs]
+        one = [np.array(x[5]) for x in given]
+        for found, expected in ((cut(*given), whole(*given)), (short_way(cut)(*one), whole(*one))):
+            for x, y in zip(found, expected, strict=True):
+                assert x.tobytes() == y.tobytes()
+
+
+def test_pieces_in_order(monkeypatch):
+    """A kernel that lends itself memory runs over and over as others do."""
+    step = program(lambda x: x[::-1] * 0.9 + x * x[0], x=(3,))
+    results = []
+    for made in (da.compile_program(step), in_pieces(monkeypatch, step, 2)):
+        x, kept = np.full((1, 1, 1, 5, 3), 0.3), np.zeros((6, 1, 1, 5, 3))
+        for _ in range(2):
+            ordered(made, [x], [kept], (6, 1, 1))()
+            ordered(made, [x], [x], (6, 1, 1))()
+        results.append((x.tobytes(), kept.tobytes()))
+    assert results[0] == results[1]
+
+
+def test_pieces_reuse_their_rows():
+    """The frame grows with what is alive at once, not with the program."""
+
+    def long(x):
+        for _ in range(5_000):
+            x = x * 1.0001 + x[::-1]
+        return x
+
+    plan = pieces.planned(program(long, x=(4,)))
+    assert len(plan.pieces) > 20
+    assert plan.rows <= 4 + 4 + 3 * 4
+
+
+def test_small_stacks():
+    """A thread may have 128 KB of stack, as all of musl's have: what a kernel computes with lies elsewhere."""
+    code = """
+import threading
+import numpy as np, dalembert as da
+from dalembert.native.direct import short_way
+from dalembert.study.complexity import general_chain
+from dalembert.trace import trace
+programs = [
+    general_chain(30).program("mass_matrix"),
+    trace(lambda x: x[::8] * x[1::8] + x[2::8], {"x": (14_000,)}),
+    trace(lambda x: x[:1] * x[1:2] + np.zeros(16_000), {"x": (2,)}),
+]
+made = []
+for program in programs:
+    kernel = da.compile_program(program)
+    x = np.random.default_rng(0).uniform(-1, 1, (9, *program.inputs[0].shape))
+    made.append((kernel, short_way(kernel), x, kernel(x)))
+def work():
+    for kernel, short, x, expected in made:
+        print(np.array_equal(kernel(x), expected), np.array_equal(short(x[3].copy()), expected[3]))
+threading.stack_size(128 << 10)
+worker = threading.Thread(target=work)
+worker.start()
+worker.join()
+"""
+    assert run(code)[0].split() == ["True"] * 6
+
+
+def test_no_memory_for_the_frame_is_an_error(monkeypatch):
+    cut = da.compile_program(trace(lambda x: x * x, {"x": (5_000,)}))
+    monkeypatch.setattr(kernel.np, "empty", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    with pytest.raises(MemoryError):
+        cut(np.ones(5_000))
 
 
 def test_what_no_kernel_can_be():

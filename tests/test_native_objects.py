@@ -84,7 +84,7 @@ def test_kernels_die_with_their_robots(monkeypatch):
 
 
 def test_a_gufunc_outlives_its_kernel():
-    gufunc = da.compile_program(program(lambda x: x * x + 3, x=(2,))).gufunc
+    gufunc = da.compile_program(program(lambda x: x * x + 3, x=(2,)))._gufunc
     gc.collect()
     da.compile_program(program(lambda x: x * x + 4, x=(2,)))
     assert gufunc([1.0, 2.0]).tolist() == [4.0, 7.0]

@@ -21,6 +21,7 @@ DATA = 16
 CONTIGUOUS_ALIGNED = 0x101
 _NEW = 93  # PyArray_New in NumPy's table
 _FASTCALL = 0x80
+_TABLE = 7
 _DOUBLE = 12
 
 
@@ -36,16 +37,17 @@ def _one_array(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...]) -> b
     return len(outputs) == 1 and outputs[0].shape != () and all(v.size for v in (*inputs, *outputs))
 
 
-def emit(program: Program) -> str:
+def emit(program: Program, lent: int) -> str:
     """Assembly of `PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t count)`, and of `bind`, which sets its table.
 
-    The table: array type, dtype of doubles, kernel, PyObject_Vectorcall, PyArray_New.
+    The table: array type, dtype of doubles, kernel, PyObject_Vectorcall, PyArray_New, PyMem_Malloc, PyMem_Free. `lent` doubles, if
+    any, are what the loop wants as its first argument.
     """
-    variables = (*program.inputs, *program.outputs)
     if not _one_array(program.inputs, program.outputs):
         return ""
-    n, count = len(program.inputs), len(variables)
-    (output,) = program.outputs
+    n, (output,) = len(program.inputs), program.outputs
+    variables = (*((Variable("frame", (lent,)),) if lent else ()), *program.inputs, output)
+    count, first = len(variables), len(variables) - n - 1
     strides = [8 * int(np.prod(v.shape[k + 1 :], dtype=int)) for v in variables for k in range(len(v.shape))]
     steps = [0] * count + strides
     lines = [
@@ -56,26 +58,31 @@ def emit(program: Program) -> str:
         "define void @bind(ptr %t) {\n  store ptr %t, ptr @table, align 8\n  ret void\n}",
         "define ptr @direct(ptr %self, ptr %args, i64 %count) {\nentry:",
         f"  %pointers = alloca [{count} x ptr], align 8\n  %t = load ptr, ptr @table, align 8",
-        *(f"  %t{k}p = getelementptr ptr, ptr %t, i64 {k}\n  %t{k} = load ptr, ptr %t{k}p, align 8" for k in range(5)),
+        *(f"  %t{k}p = getelementptr ptr, ptr %t, i64 {k}\n  %t{k} = load ptr, ptr %t{k}p, align 8" for k in range(_TABLE)),
         f"  %enough = icmp eq i64 %count, {n}\n  br i1 %enough, label %type0, label %slow",
     ]
     for j, variable in enumerate(program.inputs):
-        lines += _check(j, variable, "run" if j == n - 1 else f"type{j + 1}")
+        lines += _check(j, variable, "borrow" if j == n - 1 else f"type{j + 1}")
+    lines += ["borrow:"]
+    if lent:  # where there is no memory, the slow way says so
+        lines += [
+            f"  %frame = call ptr %t5(i64 {8 * lent})\n  %none = icmp eq ptr %frame, null\n  br i1 %none, label %slow, label %run"
+        ]
+        lines += ["run:\n  store ptr %frame, ptr %pointers, align 8"]
     lines += [
-        "run:",
         f"  %out = call ptr %t4(ptr %t0, i32 {len(output.shape)}, ptr @shape, i32 {_DOUBLE}, ptr null, ptr null, "
         "i32 0, i32 0, ptr null)",
         "  %failed = icmp eq ptr %out, null\n  br i1 %failed, label %end, label %go\ngo:",
     ]
-    for j in range(count):
+    for j in range(n + 1):
         array = f"%a{j}" if j < n else "%out"
         lines += [
             f"  %d{j}p = getelementptr i8, ptr {array}, i64 {DATA}\n  %d{j} = load ptr, ptr %d{j}p, align 8",
-            f"  %s{j} = getelementptr ptr, ptr %pointers, i64 {j}\n  store ptr %d{j}, ptr %s{j}, align 8",
+            f"  %s{j} = getelementptr ptr, ptr %pointers, i64 {first + j}\n  store ptr %d{j}, ptr %s{j}, align 8",
         ]
     lines += [
         "  call void @loop(ptr %pointers, ptr @once, ptr @steps, ptr null)\n  br label %end",
-        "end:\n  ret ptr %out",
+        f"end:\n{'  call void %t6(ptr %frame)' if lent else ''}\n  ret ptr %out",
         "slow:\n  %other = call ptr %t3(ptr %t2, ptr %args, i64 %count, ptr null)\n  ret ptr %other\n}",
     ]
     return "\n".join(lines)
@@ -115,8 +122,10 @@ def bind(kernel: Any) -> Any:
     """Tell the code of a kernel where things are; the table returned must live as long as the kernel."""
     if not PLAIN or not _one_array(kernel.inputs, kernel.outputs):
         return None
-    call = C.cast(C.pythonapi.PyObject_Vectorcall, C.c_void_p).value
-    table = (C.c_void_p * 5)(id(np.ndarray), id(np.dtype(float)), id(kernel), call, api("_ARRAY_API", _NEW))
+    python = (C.pythonapi.PyObject_Vectorcall, C.pythonapi.PyMem_Malloc, C.pythonapi.PyMem_Free)
+    call, borrow, give_back = (C.cast(function, C.c_void_p).value for function in python)
+    new = api("_ARRAY_API", _NEW)
+    table = (C.c_void_p * _TABLE)(id(np.ndarray), id(np.dtype(float)), id(kernel), call, new, borrow, give_back)
     C.CFUNCTYPE(None, C.c_void_p)(kernel.code.address_of("bind"))(C.addressof(table))
     return table
 

@@ -16,10 +16,11 @@ from dalembert.errors import Error, brief
 from dalembert.native import cache, direct, machine, threads
 from dalembert.native.emit import emit
 from dalembert.native.gufunc import make_gufunc
+from dalembert.native.pieces import planned
 from dalembert.trace.program import Program, Variable, signature
 
 WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
-MOST_SCALARS = 16_384  # of all inputs and outputs together: they lie on the stack, a vector each
+MOST_SCALARS = 16_384  # of all inputs and outputs together: a vector each in the frame
 MOST_ARRAYS = 32
 _made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
 
@@ -32,13 +33,15 @@ class Kernel:
 
     backend = "native"
 
-    def __init__(self, inputs: list[Variable], outputs: list[Variable], size: int, code: bytes, rebuild: tuple[Any, ...]) -> None:
+    def __init__(
+        self, inputs: list[Variable], outputs: list[Variable], size: int, lent: int, code: bytes, rebuild: tuple[Any, ...]
+    ) -> None:
         self.inputs, self.outputs, self.size = tuple(inputs), tuple(outputs), size
-        self._rebuild = rebuild
-        shapes = [v.shape for v in (*inputs, *outputs)]
+        self._lent, self._rebuild = lent, rebuild
+        shapes = [*((x,) for x in (lent,) if x), *(v.shape for v in (*inputs, *outputs))]
         self.code = machine.Code(code)
         name = "_".join(v.name for v in outputs)
-        self.gufunc = make_gufunc(self.code.address_of("loop"), shapes, len(inputs), name, "", owner=self.code)
+        self._gufunc = make_gufunc(self.code.address_of("loop"), shapes, len(shapes) - len(outputs), name, "", owner=self.code)
         self._table = direct.bind(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -49,11 +52,21 @@ class Kernel:
         if len(arrays) != len(self.inputs):
             raise TypeError(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
         given = [np.asarray(a) for a in arrays]
-        batch = np.broadcast_shapes(*(v.batch(a) for a, v in zip(given, self.inputs, strict=True)))
+        batches = {v.batch(a) for a, v in zip(given, self.inputs, strict=True)}
+        batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
         states = prod(batch)
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
             return self._split(given, batch, min(count, states * self.size // WORTH_A_THREAD), out)
-        return self.gufunc(*given) if out is None else self.gufunc(*given, out=out)
+        return self.here(*given, out=out)
+
+    def here(self, *arrays: Any, out: Any = None) -> Any:
+        """Evaluate on this thread alone."""
+        lent = self.frame()
+        return self._gufunc(*lent, *arrays) if out is None else self._gufunc(*lent, *arrays, out=out)
+
+    def frame(self) -> tuple[Any, ...]:
+        """The memory that one call lends, as the first argument of the loop; nothing where the stack will do."""
+        return (np.empty(self._lent),) if self._lent else ()
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
         """Cut the batch into parts of whole vectors, one part a thread."""
@@ -61,7 +74,7 @@ class Kernel:
         targets = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
         plain = all(isinstance(t, np.ndarray) for t in targets) and [t.shape for t in targets] == shapes
         if not plain or (out is not None and any(np.may_share_memory(t, a) for t in targets for a in arrays)):
-            return self.gufunc(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
+            return self.here(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
         result = out if out is not None else targets[0] if len(targets) == 1 else tuple(targets)
         wide = [np.broadcast_to(a, (*batch, *v.shape)) for a, v in zip(arrays, self.inputs, strict=True)]
         if len(batch) > 1 and all(x.flags.c_contiguous for x in (*wide, *targets)):  # many short axes are one long one
@@ -76,7 +89,7 @@ class Kernel:
             return array[(slice(None),) * axis + (slice(start, start + part),)]
 
         def job(start: int) -> Callable[[], Any]:
-            return lambda: self.gufunc(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in targets))
+            return lambda: self.here(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in targets))
 
         threads.run([job(start) for start in range(0, length, part)])
         return result
@@ -153,8 +166,10 @@ def _compilable(program: Program) -> None:
 
 
 def _pack(program: Program, here: machine.Host) -> bytes:
-    code = machine.object_code(f"{emit(program, here.lanes, here.processor)}\n{direct.emit(program)}\n")
-    about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes)}
+    plan = planned(program)
+    lent = plan.lent(here.lanes)
+    code = machine.object_code(f"{emit(program, plan, here.lanes, here.processor)}\n{direct.emit(program, lent)}\n")
+    about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes), "lent": lent}
     return json.dumps(about).encode() + b"\n" + code
 
 
@@ -162,7 +177,7 @@ def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
     head, _, code = entry.partition(b"\n")
     about = json.loads(head)
     inputs, outputs = ([Variable(name, tuple(shape)) for name, shape in about[side]] for side in ("inputs", "outputs"))
-    return Kernel(inputs, outputs, about["size"], code, rebuild)
+    return Kernel(inputs, outputs, about["size"], about["lent"], code, rebuild)
 
 
 def source_digest(*parts: str) -> str:

@@ -102,6 +102,7 @@ def ordered(
         _check(array, variable, counts, batch, written=k >= len(inputs))
     if not isinstance(kernel, Kernel):
         return lambda: _in_python(kernel, inputs, outputs, counts)
+    arrays = (*(x[(None,) * (LOOPS + 1)] for x in kernel.frame()), *arrays)
     strides = [[s if d > 1 else 0 for s, d in zip(a.strides[: LOOPS + 1], a.shape, strict=False)] for a in arrays]
     n, cores = len(arrays), [s for a in arrays for s in a.strides[LOOPS + 1 :]]
     bases = (C.c_void_p * n)(*(a.ctypes.data for a in arrays))

@@ -105,7 +105,7 @@ def _measured(robot: Robot, quantity: str, given: list[Array], other: Any, name:
         warnings.simplefilter("ignore", SingularWarning)
         warnings.simplefilter("ignore", PerformanceWarning)
         kernel = robot.compile(quantity)
-        batch = seconds(kernel.gufunc if isinstance(kernel, Kernel) else kernel, given) / len(given[0]) * 1e9
+        batch = seconds(kernel.here if isinstance(kernel, Kernel) else kernel, given) / len(given[0]) * 1e9
         call = seconds(function, one) * 1e9
     if other is None:
         return Timing(quantity, batch, call)

@@ -235,7 +235,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
             _difference(evaluate(method), expected),
             operation_count(robot, quantity, method),
             operation_count(robot, quantity, method, customized=False),
-            seconds(kernel.gufunc if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
+            seconds(kernel.here if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
             kernel.backend,
             _order(quantity, method),
             tuple(printed(method, quantity)) if comparable(robot) else (),

@@ -1,0 +1,94 @@
+"""The operations of a program, on vectors."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from dalembert.native import sincos
+from dalembert.native.assembly import Assembly
+from dalembert.native.pieces import Piece, Plan
+from dalembert.trace.expr import Node
+from dalembert.trace.program import LEAVES, Program
+
+OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+def address(e: Assembly, start: int, k: str = "0") -> str:
+    """The address of a row of the frame."""
+    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {start}, {k}')}")
+
+
+def room(e: Assembly, program: Program, piece: Piece) -> str:
+    """What a function that computes a piece has on its stack: room for huge angles, if it has any angles."""
+    angles = any(program.nodes[i][0] in ("sin", "cos") for i in piece.nodes)
+    return f"  %scratch = alloca [4 x {e.vector}], align {8 * e.lanes}" if angles else ""
+
+
+def compute(e: Assembly, program: Program, plan: Plan, piece: Piece) -> None:
+    """A piece of a program, from the frame to the frame; sines and cosines of inputs come first, with one test for huge angles."""
+    nodes, values = program.nodes, dict[int, str]()
+
+    def value(i: int) -> str:
+        if i not in values:  # inputs, constants and earlier values come in where they are first used
+            values[i] = (
+                e.splat(float(nodes[i][1]))
+                if nodes[i][0] == "const"
+                else e.op(f"load {e.vector}, ptr {address(e, plan.place[i])}, align {8 * e.lanes}")
+            )
+        return values[i]
+
+    taken = dict.fromkeys(nodes[i][1] for i in piece.nodes if nodes[i][0] in ("sin", "cos"))
+    plain = [i for i in taken if nodes[i][0] in LEAVES]
+    angles = dict(zip(plain, sincos.emit(e, [value(i) for i in plain]), strict=True))
+    for i in piece.nodes:
+        op, *rest = nodes[i]
+        if op in ("sin", "cos"):
+            if rest[0] not in angles:
+                angles[rest[0]] = sincos.emit(e, [value(rest[0])])[0]
+            values[i] = angles[rest[0]][op == "cos"]
+        elif op == "neg":
+            values[i] = e.negative(value(rest[0]))
+        elif op == "sqrt":
+            values[i] = e.op(f"call {e.vector} @llvm.sqrt.v{e.lanes}f64({e.vector} {value(rest[0])})")
+        elif op == "sign":
+            values[i] = _sign(e, value(rest[0]))
+        elif op == "above":
+            enough = e.op(f"fcmp ogt {e.vector} {value(rest[0])}, {e.splat(rest[1])}")
+            values[i] = e.op(f"select {e.bits} {enough}, {e.vector} {value(rest[0])}, {e.vector} {e.splat(rest[2])}")
+        elif op == "div" and (reciprocal := _exact_reciprocal(nodes[rest[1]])):
+            values[i] = e.do("fmul", value(rest[0]), e.splat(reciprocal))
+        elif i in plan.fused:
+            product = plan.fused[i]
+            values[i] = _fused_sum(e, op, rest, product, nodes[product], value)
+        else:
+            values[i] = e.do(OPERATIONS[op], value(rest[0]), value(rest[1]))
+        if i in plan.place:  # at once, so that it needs no register until the end
+            _store(e, values[i], plan.place[i])
+    for i, place in piece.copies:
+        _store(e, value(i), place)
+
+
+def _store(e: Assembly, value: str, place: int) -> None:
+    e.line(f"  store {e.vector} {value}, ptr {address(e, place)}, align {8 * e.lanes}")
+
+
+def _fused_sum(e: Assembly, op: str, terms: Sequence[int], product: int, factors: Node, value: Callable[[int], str]) -> str:
+    """The sum or difference of two terms, one of them a product that has no value of its own."""
+    _, a, b = factors
+    first, second = terms
+    if product == first:
+        return e.fma(value(a), value(b), e.negative(value(second)) if op == "sub" else value(second))
+    return e.fma(e.negative(value(a)) if op == "sub" else value(a), value(b), value(first))
+
+
+def _exact_reciprocal(node: Node) -> float:
+    """1 / x for a constant x that is a power of two, so that dividing by it is multiplying; else 0."""
+    x = float(node[1]) if node[0] == "const" else 0.0
+    return 1 / x if math.isfinite(x) and abs(math.frexp(x)[0]) == 0.5 and 1e-300 < abs(x) < 1e300 else 0.0
+
+
+def _sign(e: Assembly, x: str) -> str:
+    """(x > 0) - (x < 0), and NaN for NaN."""
+    zero, one, minus = e.splat(0.0), e.splat(1.0), e.splat(-1.0)
+    positive, negative = (e.op(f"fcmp {test} {e.vector} {x}, {zero}") for test in ("ogt", "olt"))
+    known = e.op(f"select {e.bits} {positive}, {e.vector} {one}, {e.vector} {x}")
+    return e.op(f"select {e.bits} {negative}, {e.vector} {minus}, {e.vector} {known}")

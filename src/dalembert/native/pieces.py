@@ -1,0 +1,108 @@
+"""Where the values of a program lie while it runs, and the pieces in which a long one is compiled.
+
+A frame of vectors holds a row for each scalar of the inputs and outputs. LLVM's time and the room it takes on the stack grow faster
+than a function does, so a long program is cut into pieces, a function each, and the frame has further rows for values that later
+pieces use; a row is free again after the piece that uses its value last.
+"""
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from dalembert.trace.program import LEAVES, Program, operands
+
+WHOLE = 1_500  # nodes and results of a program that is not cut: longer ones take less time in pieces, to compile and to run
+PIECE = 300  # operations of a piece
+STORE = 5  # operations as which a result counts: LLVM's time grows with the square of how many a function writes
+ON_STACK = 4096  # bytes of a frame that may lie on the stack: threads may have as little as 128 KB of it
+
+
+class Piece(NamedTuple):
+    """Nodes that are computed, in the order of the program, then values that are only copied, each with its row."""
+
+    nodes: Sequence[int]
+    copies: Sequence[tuple[int, int]]
+
+
+class Plan(NamedTuple):
+    """How a program is computed."""
+
+    pieces: list[Piece]
+    fused: dict[int, int]  # sums and differences, each with the product that is part of it
+    place: dict[int, int]  # the row in which a value lies, if any
+    rows: int
+
+    def lent(self, lanes: int) -> int:
+        """How many doubles a caller must lend for the frame, with room to align it; 0 where it lies on the stack."""
+        return 0 if 8 * lanes * self.rows <= ON_STACK else lanes * (self.rows + 1)
+
+
+def planned(program: Program) -> Plan:
+    """The plan of a program; it depends on nothing else."""
+    nodes, fused = program.nodes, _fused(program)
+    starts = [sum(v.size for v in program.inputs[:k]) for k in range(len(program.inputs) + 1)]
+    place = {i: starts[node[1]] + node[2] for i, node in enumerate(nodes) if node[0] == "input"}
+    copies: list[tuple[int, int]] = []
+    for row, i in enumerate(program.results, starts[-1]):
+        if nodes[i][0] in LEAVES or i in place:
+            copies.append((i, row))
+        else:
+            place[i] = row
+    parts = set(fused.values())
+    order = [i for i, node in enumerate(nodes) if node[0] not in LEAVES and i not in parts]
+    rows = starts[-1] + len(program.results)
+    if len(nodes) + len(program.results) <= WHOLE:
+        return Plan([Piece(order, copies)], fused, place, rows)
+    pieces = [Piece(part, ()) for part in _cut(order, place)]
+    rows = _keep_between(program, pieces, fused, place, rows)
+    size = PIECE // STORE
+    return Plan([*pieces, *(Piece((), copies[k : k + size]) for k in range(0, len(copies), size))], fused, place, rows)
+
+
+def _cut(order: list[int], results: Container[int]) -> list[list[int]]:
+    parts: list[list[int]] = []
+    room = 0
+    for i in order:
+        if room <= 0:
+            parts.append([])
+            room = PIECE
+        parts[-1].append(i)
+        room -= STORE if i in results else 1
+    return parts
+
+
+def _keep_between(program: Program, pieces: list[Piece], fused: dict[int, int], place: dict[int, int], rows: int) -> int:
+    """Give a place to every value that a later piece uses, after so many rows of others; returns how many there are then."""
+    last = {j: k for k, piece in enumerate(pieces) for i in piece.nodes for j in _read(program, fused, i)}
+    free: list[int] = []
+    ends: dict[int, list[int]] = {}
+    for k, piece in enumerate(pieces):
+        for i in piece.nodes:
+            if i not in place and last.get(i, k) > k:
+                if not free:
+                    free, rows = [rows], rows + 1
+                place[i] = heappop(free)
+                ends.setdefault(last[i], []).append(place[i])
+        for row in ends.get(k, ()):
+            heappush(free, row)
+    return rows
+
+
+def _read(program: Program, fused: dict[int, int], i: int) -> list[int]:
+    """The values that computing node i takes."""
+    return [k for j in operands(program.nodes[i]) for k in (operands(program.nodes[j]) if fused.get(i) == j else (j,))]
+
+
+def _fused(program: Program) -> dict[int, int]:
+    """Sums and differences, each with the product that fuses with it: one that nothing else uses, of two such the later one."""
+    uses = Counter(program.results)
+    for node in program.nodes:
+        uses.update(operands(node))
+    fused: dict[int, int] = {}
+    for i, node in enumerate(program.nodes):
+        if node[0] in ("add", "sub"):
+            products = [j for j in operands(node) if program.nodes[j][0] == "mul" and uses[j] == 1]
+            if products:
+                fused[i] = max(products)
+    return fused
