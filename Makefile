@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs clean
+.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs dist test-dist clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
@@ -32,6 +32,15 @@ test-matrix:
 # on aarch64, emulated by qemu; tools/arm64.py says what it needs
 test-arm64: $(VENV)/ready-test
 	@$(BIN)/python tools/arm64.py
+
+# wheel and sdist, in dist/; the wheel is built from the sdist
+dist: $(VENV)/ready-dist
+	@rm -rf dist
+	$(BIN)/python -m build
+
+# what is in them, and tests and a study with the wheel alone, in an empty environment outside this folder
+test-dist: dist
+	@$(BIN)/python tools/dist.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
@@ -73,7 +82,7 @@ build/docs/static/mathjax/tex-svg-full.js:
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .bench-venv build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench-venv build dist .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'

@@ -29,7 +29,7 @@ BACKENDS = ("auto", "native", "numpy")
 PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
 # all that the program of a quantity depends on beside the robot
 SOURCE = source_digest("formulations", "linalg.py", "model", "precise.py", "quantities", "simulate", "spatial.py", "trace")
-LARGE = 50_000  # nodes, and thrice the results: about ten seconds of compiling
+LARGE = 50_000  # nodes, and thrice the results: about four seconds of compiling
 
 
 def shapes_of(model: Model, quantity: str, optional: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
