@@ -1,12 +1,13 @@
 """Which column of a table is what."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.errors import Error, brief
+from dalembert.files import limits
 from dalembert.model.model import Model
 from dalembert.spatial import Array
 
@@ -33,9 +34,33 @@ class Layout(NamedTuple):
         return {part: table[:, k[0]] if part == "t" else table[:, k] for part, k in self.columns.items()}
 
 
+Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and where they stand
+
+
 def joined(states: States) -> Array:
     """The parts of states side by side."""
     return np.concatenate([x[:, None] if x.ndim == 1 else x for x in states.values()], axis=1)
+
+
+def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
+    """All pieces in one, as long as they take no more than `limit` bytes."""
+    parts: dict[str, list[Array]] = {}
+    size = 0
+    for states in pieces:
+        size += sum(x.nbytes for x in states.values())
+        check_size(size, what, limit)
+        for part, x in states.items():
+            parts.setdefault(part, []).append(np.ascontiguousarray(x))  # a copy of what is part of a table
+    if not parts:
+        raise Error(f"{what}: there are no states in it")
+    return {part: np.concatenate(parts.pop(part)) for part in [*parts]}  # popped: two copies of one part only
+
+
+def check_size(size: int, what: str, limit: int) -> None:
+    """Refuse what takes more bytes than allowed."""
+    if size > limit:
+        more = "" if limit == limits.ARRAYS else " that was given"
+        raise Error(f"{what}: takes more memory than the limit of {limit:,} bytes{more}; raise it by limit=, or use read_states")
 
 
 def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
@@ -46,6 +71,15 @@ def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
     ['t', 'q_joint1', 'q_joint2']
     """
     return [name for part in parts for name in (["t"] if part == "t" else [f"{part}_{joint}" for joint in robot.joint_names])]
+
+
+def arranged(robot: Model, wanted: Sequence[str]) -> Arrange:
+    """How states are laid out: by the names of the columns, or else by their order."""
+
+    def arrange(found: Sequence[str] | int, where: str) -> Layout:
+        return positional(robot, found, wanted, where) if isinstance(found, int) else named(robot, found, wanted, where)
+
+    return arrange
 
 
 def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str) -> Layout:
@@ -59,7 +93,7 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
     for part in wanted:
         columns[part] = []
         for i, joint in enumerate(robot.joint_names):
-            column = place.get(f"{part}_{joint}", place.get(f"{part}{i + 1}"))
+            column = place.get(f"{part}_{joint}".strip(), place.get(f"{part}{i + 1}"))
             if column is None:
                 missing, listed = f"{part}_{joint}", brief(", ".join(names)).strip("'")
                 raise Error(f"{where}: there is no column {missing} (nor {part}{i + 1}); there are: {listed}")

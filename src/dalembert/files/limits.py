@@ -1,0 +1,19 @@
+"""How much a file may hold, checked before memory is taken for it. Honest files stay far below; hostile ones end here."""
+
+# robots
+ROBOT_BYTES = 64 << 20
+XML_ITEMS = 2_000_000  # elements and attributes: a robot of 20,000 joints has about a million
+XML_DEPTH = 64
+XML_TOKEN = 4 << 20  # bytes of one tag or comment
+XML_ATTRIBUTE = 1 << 16  # characters
+TOML_ITEMS = 5_000_000  # dots, commas and signs that begin a value: a robot of 20,000 joints has about two million
+TOML_DOTS = 8  # in one key
+
+# tables
+LINE = 16 << 20  # bytes of a line of CSV
+COLUMNS = 1 << 17  # of CSV: a robot of 20,000 joints has 80,001
+HEADER = 1 << 16  # bytes of the header of a NumPy array
+CONTENTS = 1 << 20  # bytes of the list of contents of an NPZ file
+NAMES = 16 << 20  # bytes of the names of joints in an NPZ file
+DISK = 4 << 30  # bytes of an array in Fortran order, which is copied to disk to be read by rows
+ARRAYS = 1 << 30  # bytes of all arrays that are held in memory at once, unless the caller raises it
