@@ -44,16 +44,23 @@ def joined(states: States) -> Array:
 
 def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
     """All pieces in one, as long as they take no more than `limit` bytes."""
-    parts: dict[str, list[Array]] = {}
-    size = 0
+    held: States = {}
+    size, rows = 0, 0
     for states in pieces:
         size += sum(x.nbytes for x in states.values())
         check_size(size, what, limit)
+        count = len(next(iter(states.values())))
         for part, x in states.items():
-            parts.setdefault(part, []).append(np.ascontiguousarray(x))  # a copy of what is part of a table
-    if not parts:
+            kept = held.setdefault(part, np.zeros((0, *x.shape[1:])))
+            if rows + count > len(kept):  # moved by the system, not copied, and an eighth ahead of what is needed
+                kept.resize((max(rows + count, len(kept) * 9 // 8), *x.shape[1:]), refcheck=False)
+            kept[rows : rows + count] = x
+        rows += count
+    if not held:
         raise Error(f"{what}: there are no states in it")
-    return {part: np.concatenate(parts.pop(part)) for part in [*parts]}  # popped: two copies of one part only
+    for kept in held.values():
+        kept.resize((rows, *kept.shape[1:]), refcheck=False)
+    return held
 
 
 def check_size(size: int, what: str, limit: int) -> None:

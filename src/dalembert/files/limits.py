@@ -6,8 +6,11 @@ XML_ITEMS = 2_000_000  # elements and attributes: a robot of 20,000 joints has a
 XML_DEPTH = 64
 XML_TOKEN = 4 << 20  # bytes of one tag or comment
 XML_ATTRIBUTE = 1 << 16  # characters
-TOML_ITEMS = 5_000_000  # dots, commas and signs that begin a value: a robot of 20,000 joints has about two million
-TOML_DOTS = 8  # in one key
+TOML_KEYS = 800_000  # a robot of 20,000 joints has half of that
+TOML_VALUES = 5_000_000  # dots, commas and brackets
+TOML_DOTS = 4  # in one key, as in base.pose.translation
+TOML_DOTTED = 100_000  # in all keys
+TOML_ESCAPES = 100_000
 
 # tables
 LINE = 16 << 20  # bytes of a line of CSV

@@ -24,9 +24,11 @@ from dalembert.model.values import number, text
 
 M = TypeVar("M", bound=Model)
 FORMAT = "dalembert robot 1"
-# strings and remarks, which may hold anything; and so many dots without a sign between them that ends a key or a number
-STRINGS = re.compile(r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+'|#[^\n]*+""", re.DOTALL)
-LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{limits.TOML_DOTS + 1}}}")
+# of TOML: strings (to the end of the line or file where theirs is missing) and remarks, which may hold anything
+STRINGS = re.compile(
+    r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3,5})?|'{3}(?:.*?'{3,5}|.*)|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""", re.DOTALL
+)
+TABLE = re.compile(r"^[ \t]*+\[\[?[^,=\[\]\n]*+\]", re.MULTILINE)
 JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
@@ -74,12 +76,16 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
 
 
 def _check_toml(content: str) -> None:
-    """Refuse what would take tomllib minutes or gigabytes: many dots in a key, or millions of values."""
+    """Refuse what would take tomllib minutes or gigabytes, such as thousands of dots in a key."""
     bare = STRINGS.sub("", content)
-    if LONG_KEY.search(bare):
-        raise Error(f"a key has more than {limits.TOML_DOTS} dots")
-    if sum(map(bare.count, ".,=[{")) > limits.TOML_ITEMS:
-        raise Error(f"more than {limits.TOML_ITEMS} values and tables, which no robot needs")
+    if bare.count("=") + sum(1 for _ in TABLE.finditer(bare)) > limits.TOML_KEYS:
+        raise Error(f"more than {limits.TOML_KEYS} keys and tables, which no robot needs")
+    if sum(map(bare.count, ".,[{")) > limits.TOML_VALUES or content.count("\\") > limits.TOML_ESCAPES:
+        raise Error(f"more than {limits.TOML_VALUES} values or {limits.TOML_ESCAPES} backslashes, which no robot needs")
+    before = bare.split("=")[:-1]
+    dots = [text.count(".", max(map(text.rfind, ",[]{}\n")) + 1) for text in before] + [x.count(".") for x in TABLE.findall(bare)]
+    if max(dots, default=0) > limits.TOML_DOTS or sum(dots) > limits.TOML_DOTTED:
+        raise Error(f"more dots in keys than a robot needs: {limits.TOML_DOTS} in one, {limits.TOML_DOTTED} in all")
 
 
 def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
