@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.errors import Error, brief
-from dalembert.files import limits
 from dalembert.model.model import Model
 from dalembert.spatial import Array
 
@@ -66,8 +65,7 @@ def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
 def check_size(size: int, what: str, limit: int) -> None:
     """Refuse what takes more bytes than allowed."""
     if size > limit:
-        more = "" if limit == limits.ARRAYS else " that was given"
-        raise Error(f"{what}: takes more memory than the limit of {limit:,} bytes{more}; raise it by limit=, or use read_states")
+        raise Error(f"{what}: its arrays take more than {limit} bytes; raise limit=, or read it in pieces with read_states")
 
 
 def column_names(robot: Model, parts: Sequence[str]) -> list[str]:

@@ -21,8 +21,9 @@ ROWS = 10_000  # that are text at once
 def save_csv(path: Any, columns: Mapping[str, Array]) -> Any:
     """Named columns as CSV, to a file by its name or to one that is open for writing text; returns it."""
     if hasattr(path, "write"):
-        with told("the table", "written"):
+        with told(getattr(path, "name", "the table"), "written"):
             _write(path.write, columns)
+            getattr(path, "flush", int)()  # so that what fails fails here
         return path
     with saving(path) as file:
         _write(lambda text: file.write(text.encode()), columns)

@@ -1,5 +1,6 @@
 """Reading and writing robots: URDF, and the package's own TOML format (described in docs/format.md)."""
 
+import os
 import re
 import tomllib
 import warnings
@@ -42,7 +43,7 @@ def load(cls: type[M], path: str | Path) -> M:
         hint = ": expand it to URDF first" if suffix == ".xacro" else ""
         raise Error(f"{path}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
     with opened(path) as file:
-        data = file.read(limits.ROBOT_BYTES + 1)
+        data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
     if len(data) > limits.ROBOT_BYTES:
         raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, which no robot needs")
     model = readers[suffix](cls, data, path.name)
