@@ -47,13 +47,13 @@ def save_npz(path: Any, arrays: Mapping[str, Array]) -> Path:
 def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
     """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked` and `memory` if they are there; CSV by its name, else NPZ."""
     place = file_path(path)
-    with opened(place) as file:
-        if place.suffix.lower() == ".csv":
-            return gathered(_csv(file, str(place), robot), str(place), limit)
-        try:
+    try:
+        with opened(place) as file:
+            if place.suffix.lower() == ".csv":
+                return gathered(_csv(file, str(place), robot), str(place), limit)
             return _npz(file, str(place), robot, limit)
-        except MemoryError:
-            raise Error(f"{place}: does not fit into memory") from None
+    except MemoryError:
+        raise Error(f"{place}: does not fit into memory") from None
 
 
 def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:

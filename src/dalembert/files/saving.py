@@ -40,7 +40,7 @@ def saving(path: Any) -> Generator[BinaryIO]:
             with os.fdopen(number, "wb") as file:
                 yield file
                 file.flush()
-                os.fsync(number)
+                _to_disk(number)
             if old is not None:
                 _permit(temporary, old)
             temporary.replace(target)
@@ -58,6 +58,14 @@ def save_text(path: Any, text: str, name: str | None = None) -> Path:
     with saving(place) as file:
         file.write(text.encode())
     return place
+
+
+def _to_disk(number: int) -> None:
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # some systems of files cannot
+            raise
 
 
 def _status(place: Path) -> os.stat_result | None:
