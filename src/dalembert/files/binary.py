@@ -228,7 +228,8 @@ def _piece(width: int) -> int:
 
 def other_joints(what: str, robot: Model, joints: Sequence[str]) -> Error:
     """Error for a file of another robot."""
-    return Error(f"{what} is of joints {brief(', '.join(joints))}, but {robot.name} has {', '.join(robot.joint_names)}")
+    wanted = brief(", ".join(robot.joint_names)).strip("'")
+    return Error(f"{what} is of joints {brief(', '.join(joints))}, but {robot.name} has {wanted}")
 
 
 class Spool:
