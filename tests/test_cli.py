@@ -12,7 +12,7 @@ import pytest
 from conftest import run
 
 import dalembert as da
-from dalembert.streams import load_states
+from dalembert.files import load_states
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -76,7 +76,7 @@ def test_toml_files_and_files_without_ending(ran):
     [
         (["info", "pumma"], "did you mean 'puma560'"),
         (["info", "x.urdf"], "cannot be read"),
-        (["info", "none/x.urdf"], "'none/x.urdf': cannot be read"),
+        (["info", "none/x.urdf"], "none/x.urdf: cannot be read"),
         (["info", "."], ".: cannot tell the format"),
         (["info", "x.txt"], "known are"),
         (["info"], "Missing argument 'ROBOT'"),
@@ -85,7 +85,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["info", "panda", "--fast"], "No such option"),
         (["compare", "panda", "-q", "energy"], "unknown quantity"),
         (["compare", "panda", "--states", "0"], "--states"),
-        (["inverse", "two_link", "none/x.csv"], "'none/x.csv': cannot be read"),
+        (["inverse", "two_link", "none/x.csv"], "none/x.csv: cannot be read"),
         (["inverse", "two_link", "-", "-m", "magic"], "unknown method"),
         (["inverse", "two_link", "-", "-o", "x.txt"], "known are .csv, .npy, .npz"),
         (["inverse", "two_link", "-", "-o", "none/x.csv"], "none/x.csv: cannot be written"),
@@ -210,7 +210,7 @@ def test_files_in_and_out(ran):
 
 def test_wrong_numbers_are_named(ran):
     assert ran("inverse", "two_link", text=STATES.replace("-3", "three"))[2] == (
-        "dalembert: standard input, line 3, column 3 (qd1): 'three' is no number\n"
+        "dalembert: standard input, line 3, column 3 (qd1): 'three' is not a number\n"
     )
 
 

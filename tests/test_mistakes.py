@@ -113,8 +113,8 @@ MISTAKES = {
     "parents type": (lambda: da.random_robot(0, "RR", (-1, -0.5)), "whole numbers"),
     "screws without homes": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [], []), "screws must be"),
     "topic": (lambda: ARM.check().about("inertias"), "did you mean 'inertia'"),
-    "load none": (lambda: da.load(None), "load needs a path"),
-    "load nul": (lambda: da.load("a\0.urdf"), "cannot be read"),
+    "load none": (lambda: da.load(None), "None: this is not the name of a file"),
+    "load nul": (lambda: da.load("a\0.urdf"), "no null character"),
     "save suffix": (lambda: ARM.save("arm.urdf"), "end the name in .toml"),
     "save folder": (lambda: ARM.save("no/such/folder/arm.toml"), "cannot be written"),
     "no q": (lambda: ARM.inverse_dynamics(None, GOOD, GOOD), "q must hold numbers, got None"),
@@ -130,7 +130,7 @@ MISTAKES = {
     "quantity list": (lambda: ARM.program([]), "unknown quantity"),
     "base twist order": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, base_twist=np.zeros(5)), r"needs \(\.\.\., 6\)$"),
     "suffix": (lambda: da.load("robot.xacro"), "expand it to URDF"),
-    "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf': cannot be read"),
+    "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
 }  # fmt: skip
 
 

@@ -299,7 +299,7 @@ def test_where_the_report_goes(tmp_path, monkeypatch):
     assert report.study("two_link", progress=lambda k, n: done.append((k, n))) == Path("study-two_link/report.html")
     assert done == sorted(done) and done[-1] == (100, 100)
     (tmp_path / "file").write_text("")
-    with pytest.raises(da.Error, match="cannot write"):
+    with pytest.raises(da.Error, match="cannot be written"):
         report.study("two_link", tmp_path / "file", progress=False)
     for wrong, words in ((3.0, "study takes a robot"), ("nonesuch", "nonesuch")):
         with pytest.raises(da.Error, match=words):

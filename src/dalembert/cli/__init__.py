@@ -77,8 +77,8 @@ def _misused(error: Any) -> int:
 
 def _told(error: BaseException) -> str:
     """One line; what nobody foresaw has its name before it."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, OSError) and error.strerror:  # files have errors of their own, so this is of what was printed
+        return f"{error.filename or 'standard output'}: {error.strerror}"
     return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows where)"
 
 

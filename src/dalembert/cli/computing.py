@@ -11,13 +11,14 @@ import typer
 
 from dalembert.cli.parts import Output, RobotName, completing, find_robot, numbers, progress, said
 from dalembert.errors import Error
+from dalembert.files import load_states, read_states
+from dalembert.quantities.states import evaluate_states
 from dalembert.quantities.table import methods
 from dalembert.robot import Robot
 from dalembert.simulate.adaptive import SOLVERS
 from dalembert.simulate.integrators import INTEGRATORS
 from dalembert.simulate.stages import ROUTES
 from dalembert.simulate.trajectory import Trajectory
-from dalembert.streams import evaluate_states, load_states, read_states
 from dalembert.text import table
 
 CHOICES = (*INTEGRATORS, *SOLVERS)

@@ -11,6 +11,7 @@ import typer
 
 import dalembert as da
 from dalembert.errors import Error
+from dalembert.files.saving import save_text
 from dalembert.model.files import load
 from dalembert.robot import Robot
 from dalembert.text import table
@@ -76,7 +77,7 @@ def write_text(text: str, target: str) -> None:
     if target == "-":
         print(text.rstrip("\n"))
     else:
-        Path(target).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        save_text(target, text if text.endswith("\n") else text + "\n")
 
 
 def said(path: Any) -> None:

@@ -7,8 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import Error, brief
-from dalembert.saving import write
+from dalembert.errors import Error
+from dalembert.files.opening import file_path
+from dalembert.files.saving import save_text
 
 WIDTH = 90  # about as many letters as a line of A4 holds
 LONG = 12  # lines of a display that should not be broken by the end of a page
@@ -143,10 +144,7 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path:
     """Write what the file's ending names; returns where it is."""
-    try:
-        found = Path(path)
-    except TypeError:
-        raise Error(f"cannot save {what} to {brief(path)}: give the name of a file") from None
+    found = file_path(path)
     if found.suffix.lower() not in writers:
         raise Error(f"cannot write {what} to {found.name!r}: end its name in {' or '.join(writers)}")
-    return write(found, writers[found.suffix.lower()]())
+    return save_text(found, writers[found.suffix.lower()]())

@@ -1,5 +1,7 @@
 """Reading and writing robots: URDF, and the package's own TOML format (described in docs/format.md)."""
 
+import os
+import re
 import tomllib
 import warnings
 from collections.abc import Mapping
@@ -9,6 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.errors import DataWarning, Error, brief, unknown
+from dalembert.files import limits
+from dalembert.files.opening import file_path, opened
+from dalembert.files.saving import save_text
 from dalembert.model.check import TOPICS, check
 from dalembert.model.dh import DHRow
 from dalembert.model.inertia import Inertia
@@ -20,28 +25,27 @@ from dalembert.model.values import number, text
 
 M = TypeVar("M", bound=Model)
 FORMAT = "dalembert robot 1"
-MAX_BYTES = 64 << 20
+# of TOML: strings (to the end of the line or file where theirs is missing) and remarks, which may hold anything
+STRINGS = re.compile(
+    r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3,5})?|'{3}(?:.*?'{3,5}|.*)|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""", re.DOTALL
+)
+TABLE = re.compile(r"^[ \t]*+\[\[?[^,=\[\]\n]*+\]", re.MULTILINE)
 JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
 def load(cls: type[M], path: str | Path) -> M:
     """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
-    if not isinstance(path, str | Path):
-        raise Error(f"load needs a path, got {brief(path)}")
-    path = Path(path)
+    path = file_path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     if suffix not in readers:
         hint = ": expand it to URDF first" if suffix == ".xacro" else ""
         raise Error(f"{path}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise Error(f"{str(path)!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > MAX_BYTES:
-        raise Error(f"{path.name}: larger than {MAX_BYTES >> 20} MiB, which no robot needs")
+    with opened(path) as file:
+        data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
+    if len(data) > limits.ROBOT_BYTES:
+        raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, which no robot needs")
     model = readers[suffix](cls, data, path.name)
     found = check(model)
     doubts = [*found.about("unread"), *found.about("inertia"), *found.about("mimic")]
@@ -54,7 +58,10 @@ def load(cls: type[M], path: str | Path) -> M:
 def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
     """A robot from the bytes of a TOML file; `what` names it in errors."""
     try:
-        table = tomllib.loads(data.decode())
+        _check_toml(content := data.decode())
+        table = tomllib.loads(content)
+    except Error as error:
+        raise Error(f"{what}: {error}") from None
     except RecursionError:
         raise Error(f"{what}: nested too deeply") from None
     except ValueError as error:  # broken TOML, broken UTF-8, and integers of absurd length
@@ -67,6 +74,19 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
         return _model(cls, table)
     except Error as error:
         raise Error(f"{what}: {error}") from None
+
+
+def _check_toml(content: str) -> None:
+    """Refuse what would take tomllib minutes or gigabytes, such as thousands of dots in a key."""
+    bare = STRINGS.sub("", content)
+    if bare.count("=") + sum(1 for _ in TABLE.finditer(bare)) > limits.TOML_KEYS:
+        raise Error(f"more than {limits.TOML_KEYS} keys and tables, which no robot needs")
+    if sum(map(bare.count, ".,[{")) > limits.TOML_VALUES or content.count("\\") > limits.TOML_ESCAPES:
+        raise Error(f"more than {limits.TOML_VALUES} values or {limits.TOML_ESCAPES} backslashes, which no robot needs")
+    before = bare.split("=")[:-1]
+    dots = [text.count(".", max(map(text.rfind, ",[]{}\n")) + 1) for text in before] + [x.count(".") for x in TABLE.findall(bare)]
+    if max(dots, default=0) > limits.TOML_DOTS or sum(dots) > limits.TOML_DOTTED:
+        raise Error(f"more dots in keys than a robot needs: {limits.TOML_DOTS} in one, {limits.TOML_DOTTED} in all")
 
 
 def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
@@ -168,13 +188,10 @@ def _pose(value: Any, what: str) -> Pose:
 
 def save(model: Model, path: str | Path) -> None:
     """Write the robot as TOML; `load` gives an equal one back."""
-    path = Path(path)
+    path = file_path(path)
     if path.suffix.lower() != ".toml":
         raise Error(f"{path.name}: robots are saved as TOML; end the name in .toml")
-    try:
-        path.write_text(to_toml(model), encoding="utf-8")
-    except OSError as error:
-        raise Error(f"{path}: cannot be written: {error.strerror or error}") from None
+    save_text(path, to_toml(model))
 
 
 def to_toml(model: Model) -> str:

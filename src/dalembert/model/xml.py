@@ -1,27 +1,30 @@
-"""XML from strangers: no document types but bare names (so no entities), no deep nesting, no huge attributes, never a crash."""
+"""XML from strangers: no document types but bare names (so no entities), no deep nesting, nothing huge, never a crash."""
 
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from dalembert.errors import Error
+from dalembert.files import limits
 
-MAX_DEPTH = 64
-MAX_ATTRIBUTE = 1 << 16
+PIECE = 1 << 16  # bytes
 
 
 def parse(data: bytes) -> Element:
     """The root element of a document, or an error that says where it is broken."""
-    builder, depth = TreeBuilder(), 0
+    builder, depth, items = TreeBuilder(), 0, 0
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
+        nonlocal depth, items
         depth += 1
-        if depth > MAX_DEPTH:
-            raise Error(f"elements nested deeper than {MAX_DEPTH} (line {parser.CurrentLineNumber})")
+        items += 1 + len(attributes)
+        if depth > limits.XML_DEPTH:
+            raise Error(f"elements nested deeper than {limits.XML_DEPTH} (line {parser.CurrentLineNumber})")
+        if items > limits.XML_ITEMS:
+            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, which no robot needs")
         for name, value in attributes.items():
-            if len(value) > MAX_ATTRIBUTE:
-                raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {MAX_ATTRIBUTE} characters")
+            if len(value) > limits.XML_ATTRIBUTE:
+                raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {limits.XML_ATTRIBUTE} characters")
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -37,7 +40,11 @@ def parse(data: bytes) -> Element:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = doctype
     try:
-        parser.Parse(data, True)
+        for at in range(0, len(data), PIECE):
+            parser.Parse(data[at : at + PIECE])
+            if at - parser.CurrentByteIndex > limits.XML_TOKEN:
+                raise Error(f"a tag or comment is longer than {limits.XML_TOKEN >> 20} MiB (line {parser.CurrentLineNumber})")
+        parser.Parse(b"", True)
         return builder.close()
     except expat.ExpatError as error:
         raise Error(f"not well-formed XML: {error}") from None

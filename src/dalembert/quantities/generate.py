@@ -9,11 +9,11 @@ import numpy as np
 
 from dalembert.arguments import by_name, several
 from dalembert.errors import Error, brief, unknown
+from dalembert.files.saving import save_text
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import program
 from dalembert.quantities.table import QUANTITIES, check_method, quantity_named
-from dalembert.saving import write
 from dalembert.spatial import Array
 from dalembert.trace.count import operation_count
 from dalembert.trace.printers import PRINTERS, Function
@@ -68,7 +68,7 @@ class Code(str):
 
     def save(self, path: str | Path = ".") -> Path:
         """Write it, to a file or under its own name into a folder; returns where it is."""
-        return write(path, self, self.filename)
+        return save_text(path, self, self.filename)
 
     def __repr__(self) -> str:
         return f"<Code {self.filename}: {self.count(chr(10))} lines>"

@@ -35,8 +35,29 @@ def regular(found: Array) -> bool:
 
 def check_regular(model: Model, quantity: str, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
     """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
-    if method not in UNGUARDED and all(regular(x) for x in found):
+    weak = singular_states(model, quantity, method, found, q, batch)
+    if weak is None:
         return
+    state = int(np.argmax(weak >= 0))
+    at = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)[state]
+    where = f" at q = {np.array2string(at, precision=6, separator=', ')}"
+    if batch == ():
+        raise without_inertia(model, quantity, int(weak[state]), where)
+    name = model.joint_names[weak[state]]
+    warnings.warn(
+        f"{quantity}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(weak)} states, the result is "
+        f"NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
+        SingularWarning,
+        stacklevel=4,
+    )
+
+
+def singular_states(
+    model: Model, quantity: str, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]
+) -> Array | None:
+    """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
+    if method not in UNGUARDED and all(regular(x) for x in found):
+        return None
     q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
     bad = np.isfinite(q).all(axis=-1)
     if method not in UNGUARDED:
@@ -50,21 +71,11 @@ def check_regular(model: Model, quantity: str, method: str, found: Sequence[Arra
     except SingularError as singular:
         raise without_inertia(model, quantity, singular.index) from None
     if not (weak >= 0).any():
-        return
-    state = int(np.argmax(weak >= 0))
-    where = f" at q = {np.array2string(q[state], precision=6, separator=', ')}"
-    if batch == ():
-        raise without_inertia(model, quantity, int(weak[state]), where)
+        return None
     if method in UNGUARDED:
         for x in found:
             x[(weak >= 0).reshape(batch)] = np.nan
-    name = model.joint_names[weak[state]]
-    warnings.warn(
-        f"{quantity}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(q)} states, the result is "
-        f"NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
-        SingularWarning,
-        stacklevel=4,
-    )
+    return weak
 
 
 def weak_joints(model: Model, q: Array, rotors: bool) -> Array:

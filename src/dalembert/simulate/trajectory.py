@@ -1,7 +1,5 @@
 """What a simulation or a path gives: positions, velocities, forces and energies over time."""
 
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,15 +8,14 @@ import numpy as np
 
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, optional
+from dalembert.files import limits
+from dalembert.files.layout import PARTS
+from dalembert.files.motions import load_motion, save_csv, save_npz
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
 from dalembert.simulate.paths import Path, sample
 from dalembert.spatial import Array
-
-COLUMNS = ("q", "qd", "qdd", "tau")
-MORE = ("worked", "memory")  # kept in files of arrays, and not needed
-ROWS = 10_000  # of a table that are text at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +147,7 @@ class Trajectory:
     def _columns(self) -> dict[str, Array]:
         self._single("a table")
         found = {"t": self.time}
-        for kind in COLUMNS:
+        for kind in PARTS:
             found |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(self.robot.joint_names)}
         return found | {"kinetic_energy": self.kinetic_energy, "potential_energy": self.potential_energy}
 
@@ -191,54 +188,29 @@ class Trajectory:
     def to_xarray(self) -> Any:
         """All rollouts as an xarray Dataset with dimensions rollout_0, ..., time, joint."""
         many = [f"rollout_{k}" for k in range(self.q.ndim - 2)]
-        arrays = {kind: ([*many, "time", "joint"], getattr(self, kind)) for kind in COLUMNS}
+        arrays = {kind: ([*many, "time", "joint"], getattr(self, kind)) for kind in PARTS}
         arrays |= {kind: ([*many, "time"], getattr(self, kind)) for kind in ("kinetic_energy", "potential_energy")}
         return optional("xarray").Dataset(arrays, {"time": self.time, "joint": list(self.robot.joint_names)})
 
-    def to_csv(self, path: Any) -> FilePath:
+    def to_csv(self, path: Any) -> Any:
         """One rollout as a table of text; all digits are kept. `path` is a name, or a file that is open for writing text."""
-        columns = self._columns()
-        if hasattr(path, "write"):
-            _write_table(path, columns)
-            return path
-        place = FilePath(path)
-        try:
-            with place.open("w", encoding="utf-8", newline="") as file:
-                _write_table(file, columns)
-        except OSError as error:
-            raise Error(f"cannot write {place}: {error.strerror or error}") from None
-        return place
+        return save_csv(path, self._columns())
 
     def to_npz(self, path: Any) -> FilePath:
         """All rollouts as arrays time, q, qd, qdd, tau, work of the joints, the memory if there is one, and the joints' names."""
-        arrays: dict[str, Any] = {kind: getattr(self, kind) for kind in ("time", *COLUMNS)} | {"worked": self._work_of_joints()}
-        arrays |= {} if self.memory is None else {"memory": self.memory}
-        content = io.BytesIO()
-        np.savez(content, joints=np.array(self.robot.joint_names), **arrays)
-        return _written(path, content.getvalue())
+        arrays = {"joints": np.array(self.robot.joint_names)} | {kind: getattr(self, kind) for kind in ("time", *PARTS)}
+        arrays |= {"worked": self._work_of_joints()} | ({} if self.memory is None else {"memory": self.memory})
+        return save_npz(path, arrays)
 
     @staticmethod
-    def load(path: Any, robot: Model) -> "Trajectory":
+    def load(path: Any, robot: Model, *, limit: int = limits.ARRAYS) -> "Trajectory":
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
 
         From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
+        What would take more than `limit` bytes of memory is refused; `dalembert.files.read_states` reads files of any length.
         """
-        place = FilePath(path)
-        try:
-            found = _from_csv(place, robot) if place.suffix.lower() == ".csv" else _from_npz(place, robot)
-        except OSError as error:
-            raise Error(f"cannot read {place}: {error.strerror or error}") from None
-        except KeyError as missing:
-            raise Error(
-                f"{place} has no {missing}; a trajectory of {robot.name} has time and {', '.join(COLUMNS)} of every joint"
-            ) from None
-        shape = found["q"].shape
-        if any(x.dtype.kind not in "fiu" for x in found.values()):
-            raise Error(f"{place} is no trajectory of {robot.name}: its arrays must be of real numbers")
-        found = {name: x.astype(float, copy=False) for name, x in found.items()}
-        if any(found[kind].shape != shape for kind in COLUMNS) or (*found["time"].shape, robot.n) != shape[-2:]:
-            raise Error(f"{place} is no trajectory of {robot.name}: q is {shape}, {robot.n} joints are wanted")
-        motion = found["time"], found["q"], found["qd"], found["tau"]
+        found = load_motion(path, robot, limit)
+        motion = found["t"], found["q"], found["qd"], found["tau"]
         return Trajectory(robot, *motion, accelerations=found["qdd"], worked=found.get("worked"), memory=found.get("memory"))
 
     def plot(self) -> Any:
@@ -280,62 +252,3 @@ def alike(wrenches: Any) -> bool:
 def _summed(parts: Array) -> Array:
     """Sums (..., T) from the start of parts (..., T - 1)."""
     return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',;"\t\n\r') else name
-
-
-def _write_table(file: Any, columns: dict[str, Array]) -> None:
-    """Names and numbers as CSV, some rows at a time: the text of a long motion is many times larger than its arrays."""
-    file.write(",".join(map(_quoted, columns)) + "\n")
-    for k in range(0, len(columns["t"]), ROWS):
-        rows = np.stack([column[k : k + ROWS] for column in columns.values()], axis=1).tolist()
-        file.write("".join(",".join(map(repr, row)) + "\n" for row in rows))
-
-
-def _written(path: Any, content: bytes) -> FilePath:
-    place = FilePath(path)
-    try:
-        place.write_bytes(content)
-    except OSError as error:
-        raise Error(f"cannot write {place}: {error.strerror or error}") from None
-    return place
-
-
-def _from_csv(place: FilePath, robot: Model) -> dict[str, Array]:
-    import csv
-
-    try:
-        with place.open(newline="", encoding="utf-8") as lines:
-            rows = list(csv.reader(lines))
-        numbers = np.array(rows[1:], dtype=float)
-        columns = dict(zip(rows[0], numbers.T, strict=True))
-    except (ValueError, IndexError, csv.Error):
-        raise Error(f"{place} is no table of numbers with names above them") from None
-    joints = [name[2:] for name in columns if name.startswith("q_")]
-    if tuple(joints) != robot.joint_names:
-        raise _other_joints(place, robot, joints)
-    found = {kind: np.stack([columns[f"{kind}_{j}"] for j in robot.joint_names], axis=-1) for kind in COLUMNS}
-    return found | {"time": columns["t"]}
-
-
-def _from_npz(place: FilePath, robot: Model) -> dict[str, Array]:
-    try:
-        with place.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            for name in ("time", *COLUMNS, "joints"):
-                if name not in held:
-                    raise KeyError(name)  # NumPy's own says more than a name
-            found = {name: held[name] for name in ("time", *COLUMNS, *MORE) if name in held}
-            joints = tuple(map(str, held["joints"].ravel()))
-    except (OSError, KeyError):
-        raise
-    except Exception as error:  # of zipfile, zlib, or the parser of a head; or it is one array (TypeError); or too large
-        raise Error(f"{place} is no file of arrays: {error}") from None
-    if joints != robot.joint_names:
-        raise _other_joints(place, robot, joints)
-    return found
-
-
-def _other_joints(place: FilePath, robot: Model, joints: Sequence[str]) -> Error:
-    return Error(f"{place} is of joints {', '.join(joints) or 'none'}; {robot.name} has {', '.join(robot.joint_names)}")

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import Error, PerformanceWarning, brief, optional
+from dalembert.files.opening import file_path, told
+from dalembert.files.saving import save_text
 from dalembert.progress import Progress, chosen
 from dalembert.robot import Robot
 from dalembert.study.compare import Comparison
@@ -71,14 +73,12 @@ def study(
             sections.append(make(robot, motion, step, compared))
             before += share
         text = page(f"{robot.name} · dalembert study", header(robot, motion), sections, _data(robot, motion), _footer())
-    target = Path(f"study-{safe_name(robot.name)}" if directory is None else directory)
-    try:
+    target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
+    with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
-        (target / "report.html").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Error(f"cannot write {target / 'report.html'}: {error.strerror or error}") from None
+    saved = save_text(target / "report.html", text)
     tell(100, 100)
-    return target / "report.html"
+    return saved
 
 
 def _robot(given: Any) -> Robot:

@@ -1,7 +1,7 @@
 """Which column of a table is what."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,9 +33,39 @@ class Layout(NamedTuple):
         return {part: table[:, k[0]] if part == "t" else table[:, k] for part, k in self.columns.items()}
 
 
+Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and where they stand
+
+
 def joined(states: States) -> Array:
     """The parts of states side by side."""
     return np.concatenate([x[:, None] if x.ndim == 1 else x for x in states.values()], axis=1)
+
+
+def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
+    """All pieces in one, as long as they take no more than `limit` bytes."""
+    held: States = {}
+    size, rows = 0, 0
+    for states in pieces:
+        size += sum(x.nbytes for x in states.values())
+        check_size(size, what, limit)
+        count = len(next(iter(states.values())))
+        for part, x in states.items():
+            kept = held.setdefault(part, np.zeros((0, *x.shape[1:])))
+            if rows + count > len(kept):  # moved by the system, not copied, and an eighth ahead of what is needed
+                kept.resize((max(rows + count, len(kept) * 9 // 8), *x.shape[1:]), refcheck=False)
+            kept[rows : rows + count] = x
+        rows += count
+    if not held:
+        raise Error(f"{what}: there are no states in it")
+    for kept in held.values():
+        kept.resize((rows, *kept.shape[1:]), refcheck=False)
+    return held
+
+
+def check_size(size: int, what: str, limit: int) -> None:
+    """Refuse what takes more bytes than allowed."""
+    if size > limit:
+        raise Error(f"{what}: its arrays take more than {limit} bytes; raise limit=, or read it in pieces with read_states")
 
 
 def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
@@ -46,6 +76,15 @@ def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
     ['t', 'q_joint1', 'q_joint2']
     """
     return [name for part in parts for name in (["t"] if part == "t" else [f"{part}_{joint}" for joint in robot.joint_names])]
+
+
+def arranged(robot: Model, wanted: Sequence[str]) -> Arrange:
+    """How states are laid out: by the names of the columns, or else by their order."""
+
+    def arrange(found: Sequence[str] | int, where: str) -> Layout:
+        return positional(robot, found, wanted, where) if isinstance(found, int) else named(robot, found, wanted, where)
+
+    return arrange
 
 
 def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str) -> Layout:
@@ -59,7 +98,7 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
     for part in wanted:
         columns[part] = []
         for i, joint in enumerate(robot.joint_names):
-            column = place.get(f"{part}_{joint}", place.get(f"{part}{i + 1}"))
+            column = place.get(f"{part}_{joint}".strip(), place.get(f"{part}{i + 1}"))
             if column is None:
                 missing, listed = f"{part}_{joint}", brief(", ".join(names)).strip("'")
                 raise Error(f"{where}: there is no column {missing} (nor {part}{i + 1}); there are: {listed}")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.streams import evaluate_states, load_states, read_states, write_states
+from dalembert.files import load_states, read_states, write_states
+from dalembert.quantities.states import evaluate_states
 
 ARM = da.robot("two_link")
 NAMES = ("joint1", "joint2")
@@ -88,22 +89,22 @@ def test_dialects(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,2\n3,x\n", r"line 2, column 2 \(q_joint2\): 'x' is no number"),
-        ("q2,q1\n1,2\n\n3,\n", r"line 4, column 2 \(q1\): '' is no number"),
+        ("1,2\n3,x\n", r"line 2, column 2 \(q_joint2\): 'x' is not a number"),
+        ("q2,q1\n1,2\n\n3,\n", r"line 4, column 2 \(q1\): '' is not a number"),
         ("1,2\n3,4,5\n", "line 2: 3 columns, but 2 above"),
         ("1,2\n3\n4,5,6\n", "line 2: 1 columns, but 2 above"),
-        ("1,2\n3 4,5\n", r"line 2, column 1 \(q_joint1\): '3 4' is no number"),
-        ("1,x\n", r"line 1, column 2 \(q_joint2\): 'x' is no number"),
-        ("1,1_0\n", "'1_0' is no number"),
-        ("1,0x10\n", "'0x10' is no number"),
-        ("1;1,5\n", "'1,5' is no number"),
+        ("1,2\n3 4,5\n", r"line 2, column 1 \(q_joint1\): '3 4' is not a number"),
+        ("1,x\n", r"line 1, column 2 \(q_joint2\): 'x' is not a number"),
+        ("1,1_0\n", "'1_0' is not a number"),
+        ("1,0x10\n", "'0x10' is not a number"),
+        ("1;1,5\n", "'1,5' is not a number"),
         ("1,2,3,4\n", "4 columns without names, but two_link with 2 joints needs 2 .q., or 3 .t, q., or 9"),
         ("q_joint1,qd_joint2\n1,2\n", r"line 1: there is no column q_joint2 \(nor q2\); there are: q_joint1, qd_joint2"),
         ("q1,q1\n1,2\n", "two columns are called 'q1'"),
         ("", "there are no states in it"),
         ("q1,q2\n", "there are no states in it"),
         (b"\xff\xfe,\x00\n1,2\n", "there is no column"),
-        ("1,\u0663\n", "is no number"),
+        ("1,\u0663\n", "is not a number"),
     ],
 )
 def test_mistakes_are_named_by_line_and_column(text, message):
@@ -120,7 +121,7 @@ def test_a_mistake_far_down_is_named_too():
 
 
 def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr("dalembert.streams.text.LONGEST", 1000)
+    monkeypatch.setattr("dalembert.files.limits.LINE", 1000)
     with pytest.raises(da.Error, match="line 1: longer than"):
         read("1" * 5000)
 
@@ -291,8 +292,8 @@ def peak(work):
 @pytest.mark.parametrize(("ending", "few"), [("csv", 1), ("npz", 12), ("npy", 12)])
 def test_memory_does_not_grow_with_the_number_of_states(tmp_path, monkeypatch, ending, few):
     """Five times as many take no more; pieces are made small here, so that few states are many pieces."""
-    monkeypatch.setattr("dalembert.streams.text.BLOCK", 1 << 17)  # of 1 << 20
-    monkeypatch.setattr("dalembert.streams.binary.ROWS", 500)  # of 20,000
+    monkeypatch.setattr("dalembert.files.text.BLOCK", 1 << 17)  # of 1 << 20
+    monkeypatch.setattr("dalembert.files.binary.ROWS", 500)  # of 20,000
     arm, rng = da.robot("puma560"), np.random.default_rng(0)
     block = {part: rng.normal(size=(2_000, 6)) for part in ("q", "qd", "qdd")}
     expected, peaks = arm.inverse_dynamics(*block.values()), []

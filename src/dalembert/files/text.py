@@ -1,24 +1,22 @@
-"""States as CSV: numbers between commas (semicolons, tabs, spaces), with or without a line of names."""
+"""Tables as CSV: numbers between commas (semicolons, tabs, spaces), with or without a line of names."""
 
 import csv
 import io
 import re
-import warnings
-from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from dalembert.errors import Error, brief
-from dalembert.model.model import Model
+from dalembert.files import limits
+from dalembert.files.layout import Arrange, Layout, States
 from dalembert.spatial import Array
-from dalembert.streams.layout import Layout, States, joined, named, positional
 
 BLOCK = 1 << 20  # bytes read at a time: some 3,000 states of six joints
-LONGEST = 16 << 20  # bytes of a line
 
 
-def read_csv(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> Iterator[tuple[States, int]]:
+def read_csv(file: BinaryIO, what: str, arrange: Arrange) -> Iterator[tuple[States, int]]:
     """The states, block by block, and how many bytes were read so far."""
     layout, delimiter, read = None, b",", 0
     for line, block in _blocks(file, what):
@@ -26,7 +24,7 @@ def read_csv(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
         skipped = 0
         if layout is None:
             block = block.removeprefix(b"\xef\xbb\xbf")  # what some programs put before UTF-8
-            found = _start(block, line, what, robot, wanted)
+            found = _start(block, line, what, arrange)
             if found is None:
                 continue  # nothing but empty lines and remarks so far
             layout, delimiter, skipped = found
@@ -40,22 +38,24 @@ def read_csv(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
 
 def _blocks(file: BinaryIO, what: str) -> Iterator[tuple[int, bytes]]:
     """Whole lines, with the number of the first; as soon as they come through a pipe."""
-    line, rest = 1, b""
+    line, begun, size = 1, list[bytes](), 0  # of a line whose end has not come yet
     read = file.read1 if isinstance(file, io.BufferedReader) else file.read
     while data := read(BLOCK):
-        data = rest + data
         cut = data.rfind(b"\n") + 1
-        block, rest = data[:cut].replace(b"\r\n", b"\n"), data[cut:]
-        if len(rest) > LONGEST:
-            raise Error(f"{what}, line {line + block.count(10)}: longer than {LONGEST >> 20} MiB; is this a table of numbers?")
-        if block:
+        if cut:
+            block = b"".join([*begun, data[:cut]]).replace(b"\r\n", b"\n")
             yield line, block
             line += block.count(b"\n")
-    if rest:
+            begun, size = [], 0
+        begun.append(data[cut:])
+        size += len(data) - cut
+        if size > limits.LINE:
+            raise Error(f"{what}, line {line}: longer than {limits.LINE >> 20} MiB; is this a table of numbers?")
+    if rest := b"".join(begun):
         yield line, rest.rstrip(b"\r") + b"\n"
 
 
-def _start(block: bytes, line: int, what: str, robot: Model, wanted: Sequence[str]) -> tuple[Layout, bytes, int] | None:
+def _start(block: bytes, line: int, what: str, arrange: Arrange) -> tuple[Layout, bytes, int] | None:
     """The layout, the delimiter, and how many lines come before the first state; None if nothing is there yet."""
     remark = b""
     for k, text in enumerate(block.split(b"\n")):
@@ -63,17 +63,20 @@ def _start(block: bytes, line: int, what: str, robot: Model, wanted: Sequence[st
         if not bare or bare.startswith(b"#"):
             remark = bare.lstrip(b"# ") or remark
             continue
+        where = f"{what}, line {line + k}"
         if b"\r" in bare:
-            raise Error(f"{what}, line {line + k}: lines end with a carriage return alone; end them with a line feed")
+            raise Error(f"{where}: lines end with a carriage return alone; end them with a line feed")
         outside = re.sub(rb'"[^"]*"', b"", bare)
         delimiter = next((d for d in (b";", b"\t", b",") if d in outside), b"")  # a comma may be a decimal one
+        for names in (bare, remark):
+            if names.count(delimiter or b" ") >= limits.COLUMNS:
+                raise Error(f"{where}: more than {limits.COLUMNS} columns; is this a table of states?")
         fields, above = _names(bare, delimiter), _names(remark, delimiter)
-        where = f"{what}, line {line + k}"
         if not any(map(_is_number, fields)):
-            return named(robot, fields, wanted, where), delimiter, k + 1
+            return arrange(fields, where), delimiter, k + 1
         if len(above) == len(fields) and not any(map(_is_number, above)):
-            return named(robot, above, wanted, where), delimiter, k
-        return positional(robot, len(fields), wanted, where), delimiter, k
+            return arrange(above, where), delimiter, k
+        return arrange(len(fields), where), delimiter, k
     return None
 
 
@@ -97,24 +100,15 @@ def _is_number(text: str | bytes) -> bool:
 
 
 def _fast(block: bytes, delimiter: bytes, width: int) -> Array | None:
-    """The numbers of a block in which every line has as many; None if anything is unusual."""
-    if delimiter != b",":
-        if b"," in block:
-            return None
-        lines = block.split(b"\n")
-        block = b"\n".join([b",".join(x.split()) for x in lines]) if not delimiter else block.replace(delimiter, b",")
-    signs = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(signs == ord("\n"))
-    commas = np.searchsorted(np.flatnonzero(signs == ord(",")), ends)
-    if (np.diff(commas, prepend=0) != width - 1).any():
-        return None
+    """The numbers of a block; None if anything is unusual. Unlike np.fromstring, np.loadtxt raises and never warns."""
+    if not block.strip():
+        return np.empty((0, width))  # of nothing, it would
     try:
-        with warnings.catch_warnings():  # for now NumPy only warns of what is no number
-            warnings.simplefilter("error", DeprecationWarning)
-            values = np.fromstring(block.replace(b"\n", b",").decode("ascii"), sep=",")
-    except (DeprecationWarning, ValueError):
+        lines = block.decode("ascii").split("\n")
+        found = np.loadtxt(lines, delimiter=delimiter.decode() or None, comments=None, ndmin=2)
+    except ValueError:
         return None
-    return values.reshape(-1, width) if values.size == len(ends) * width else None
+    return found if found.shape[1] == width else None
 
 
 def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: str) -> Array:
@@ -134,7 +128,7 @@ def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: st
                 row[c] = _number(fields[c].strip())
             except ValueError:
                 shown = brief(fields[c].strip().decode(errors="replace"), 40)
-                raise Error(f"{what}, line {first + k}, column {c + 1} ({layout.names[c]}): {shown} is no number") from None
+                raise Error(f"{what}, line {first + k}, column {c + 1} ({layout.names[c]}): {shown} is not a number") from None
         rows.append(row)
     return np.array(rows, dtype=float).reshape(-1, layout.width)
 
@@ -146,21 +140,16 @@ def _number(text: bytes) -> float:
 
 
 class CsvWriter:
-    """Writes states as CSV; numbers are the shortest that read back as the same."""
+    """Writes tables as CSV through a function that takes text; numbers are the shortest that read back as the same."""
 
-    def __init__(self, file: BinaryIO, names: Sequence[str] | None) -> None:
-        self._file = file
+    def __init__(self, write: Callable[[str], Any], names: Sequence[str] | None) -> None:
+        self._write = write
         if names:
             line = io.StringIO()
             odd = any(sign in name for name in names for sign in ';\t ,"#')
             csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL).writerow(names)
-            file.write(line.getvalue().encode())
+            write(line.getvalue())
 
-    def write(self, states: States) -> None:
-        """Add states, and send them on at once."""
-        lines = [",".join(map(repr, row)) for row in joined(states).tolist()]
-        self._file.write(("\n".join(lines) + "\n").encode() if lines else b"")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Nothing is left to do."""
+    def write(self, table: Array) -> None:
+        """Add rows."""
+        self._write("".join([",".join(map(repr, row)) + "\n" for row in table.tolist()]))

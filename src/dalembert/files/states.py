@@ -1,0 +1,156 @@
+"""States from anywhere and to anywhere, a piece at a time."""
+
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dalembert.errors import Error
+from dalembert.files import limits
+from dalembert.files.binary import read_npy, read_npz, spools, write_npz
+from dalembert.files.layout import PARTS, States, arranged, column_names, gathered, joined
+from dalembert.files.opening import opened, told
+from dalembert.files.saving import saving
+from dalembert.files.text import CsvWriter, read_csv
+from dalembert.model.model import Model
+
+ENDINGS = (".csv", ".npy", ".npz")
+Progress = Callable[[int, int], None]  # how much is done, and of how much (0: unknown)
+
+
+def read_states(
+    robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), progress: Progress | None = None
+) -> Generator[States]:
+    r"""States from a CSV, NPY or NPZ file ("-": standard input), some thousand at a time, as dictionaries of arrays (rows, n).
+
+    `wanted` are parts of q, qd, qdd, tau; t is there if the file has it. Columns with names may come in any order.
+
+    >>> import io
+    >>> import dalembert as da
+    >>> file = io.BytesIO(b"q_joint2,q_joint1\n0.2,0.1\n")
+    >>> [part["q"].tolist() for part in read_states(da.robot("two_link"), file, ["q"])]
+    [[[0.1, 0.2]]]
+    """
+    if not robot.n:
+        raise Error(f"{robot.name} has no moving joints, so there are no states to read")
+    what = _name(source)
+    arrange = arranged(robot, wanted)
+    with told(what, "read"), _given(source) as file:
+        start, size = file.peek(4)[:4], _size(file)
+        if start == b"\x93NUM" or start[:2] == b"PK":
+            with _seekable(file) as whole:
+                pieces = read_npz(whole, what, robot, wanted) if start[:2] == b"PK" else read_npy(whole, what, arrange)
+                for states, done, total in pieces:
+                    yield states
+                    if progress:
+                        progress(done, total)
+            return
+        for states, done in read_csv(file, what, arrange):
+            yield states
+            if progress:
+                progress(done, size)
+
+
+def load_states(
+    robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), *, limit: int = limits.ARRAYS
+) -> States:
+    """The same, all at once in memory, as long as the arrays take no more than `limit` bytes."""
+    return gathered(read_states(robot, source, wanted), _name(source), limit)
+
+
+def write_states(robot: Model, target: str | Path, states: Iterable[States], *, names: bool = True) -> int:
+    """Write states to a CSV, NPY or NPZ file ("-": CSV to standard output); returns how many there were.
+
+    A file is there when all of it is written; until then, and if anything fails, the old one is.
+    """
+    path, count = Path(target), 0
+    ending = path.suffix.lower()
+    if str(target) != "-" and ending not in ENDINGS:
+        raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
+    pieces = iter(states)
+    first = next(pieces, None)
+    if first is None:
+        raise Error(f"{path.name}: there are no states to write")
+    parts = [part for part in ("t", *PARTS) if part in first]
+    columns = column_names(robot, parts)
+
+    def chosen() -> Generator[States]:
+        nonlocal count
+        for some in chain([first], pieces):
+            yield {part: some[part] for part in parts}
+            count += len(some[parts[-1]])
+
+    with saving(path) if str(target) != "-" else _standard_output() as file:
+        if ending not in (".npy", ".npz"):
+            writer = CsvWriter(lambda text: (file.write(text.encode()), file.flush()), columns if names else None)
+            for some in chosen():
+                writer.write(joined(some))
+            return count
+        widths = {part: () if part == "t" else (robot.n,) for part in parts} if ending == ".npz" else {"": (len(columns),)}
+        with spools(path.absolute().parent, widths) as kept:
+            for some in chosen():
+                for part, spool in kept.items():
+                    spool.add(some[part] if part else joined(some))
+            if ending == ".npz":
+                write_npz(file, kept)
+            else:
+                kept[""].copy(file)
+    return count
+
+
+# --- opening ------------------------------------------------------------------------------------------------------------
+
+
+def _name(source: str | Path | BinaryIO) -> str:
+    if isinstance(source, str | Path):
+        return "standard input" if str(source) == "-" else Path(source).name
+    return "the states"
+
+
+@contextmanager
+def _given(source: str | Path | BinaryIO) -> Generator[io.BufferedReader]:
+    if isinstance(source, str | Path) and str(source) != "-":
+        with opened(source, pipes=True) as file:
+            yield file
+        return
+    given: Any = sys.stdin.buffer if isinstance(source, str | Path) else source
+    if isinstance(given, io.BufferedReader):
+        yield given
+        return
+    file = io.BufferedReader(given)
+    try:
+        yield file
+    finally:
+        file.detach()  # it stays open for its owner
+
+
+def _size(file: io.BufferedReader) -> int:
+    try:
+        return os.fstat(file.fileno()).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+@contextmanager
+def _seekable(file: io.BufferedReader) -> Generator[BinaryIO]:
+    """The same file, or a copy on disk of what comes through a pipe."""
+    if file.seekable():
+        yield file
+        return
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+        copy.seek(0)
+        yield copy
+
+
+@contextmanager
+def _standard_output() -> Generator[BinaryIO]:
+    with told("standard output", "written"):
+        sys.stdout.flush()
+        yield sys.stdout.buffer

@@ -1,0 +1,65 @@
+"""Inverse and forward dynamics of files of states, a piece at a time."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from dalembert.errors import Error, SingularWarning, brief
+from dalembert.files.layout import States
+from dalembert.files.states import Progress, read_states, write_states
+from dalembert.model.model import Model
+from dalembert.quantities.quantity import compile
+from dalembert.quantities.singular import singular_states
+from dalembert.quantities.table import check_method, quantity_named
+
+
+def evaluate_states(
+    robot: Model,
+    quantity: str,
+    source: str | Path | BinaryIO,
+    target: str | Path,
+    *,
+    method: str | None = None,
+    everything: bool = False,
+    names: bool = True,
+    progress: Progress | None = None,
+) -> int:
+    """Inverse or forward dynamics of a file of states, into another file; returns how many states there were.
+
+    `everything` writes the states (and t) beside the result. Memory does not grow with the number of states.
+    """
+    described = quantity_named(quantity)
+    if quantity not in ("inverse_dynamics", "forward_dynamics"):
+        raise Error(f"files of states are for inverse_dynamics and forward_dynamics, got {brief(quantity)}")
+    method = method or described.method
+    check_method(quantity, method)
+    (result,) = described.outputs
+    count, singular, first = 0, 0, -1
+
+    def computed() -> Iterator[States]:
+        nonlocal count, singular, first
+        for states in read_states(robot, source, list(described.inputs), progress):
+            given = [states[x] for x in described.inputs]
+            found = compile(robot, quantity, method)(*given)
+            weak = singular_states(robot, quantity, method, (found,), given[0], (len(found),)) if described.divides else None
+            if weak is not None:
+                first = count + int(np.argmax(weak >= 0)) if first < 0 else first
+                singular += int((weak >= 0).sum())
+            count += len(found)
+            yield (states if everything else {}) | {result: found}
+
+    pieces = computed()
+    first_piece = next(pieces, {result: np.zeros((0, robot.n))})  # without any states, the columns all the same
+    write_states(robot, target, chain([first_piece], pieces), names=names)
+    if singular:
+        warnings.warn(
+            f"{quantity}: the mass matrix of {robot.name} is singular at {singular} of {count} states, the result is NaN there; "
+            f"the first is state {first + 1}",
+            SingularWarning,
+            stacklevel=2,
+        )
+    return count
