@@ -133,7 +133,7 @@ def test_wrong_sizes_never_reach_native_code():
     kernel = da.compile_program(MIXED)
     good = states(10)
     for bad in (np.zeros(2), np.zeros((10, 4)), np.zeros(()), np.zeros((3, 10))):
-        with pytest.raises(ValueError, match=r"mismatch|enough dimensions|core dimension"):
+        with pytest.raises(ValueError, match=r"needs"):
             kernel(bad, good)
     with pytest.raises(ValueError, match=r"mismatch|shape"):
         kernel(good, good, out=np.zeros((10, 5)))

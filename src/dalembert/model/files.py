@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dalembert.arguments import number, text
 from dalembert.errors import DataWarning, Error, brief, unknown
 from dalembert.model.check import TOPICS, check
 from dalembert.model.dh import DHRow
@@ -16,7 +17,6 @@ from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.model.urdf import parse_urdf
-from dalembert.model.values import number, text
 
 M = TypeVar("M", bound=Model)
 FORMAT = "dalembert robot 1"

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import frozen_array, number
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
-from dalembert.model.values import Frozen, Value, frozen_array, number
+from dalembert.model.values import Frozen, Value
 from dalembert.precise import product
 from dalembert.spatial import Array, skew
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import frozen_array
 from dalembert.errors import Error
-from dalembert.model.values import Frozen, Value, frozen_array
+from dalembert.model.values import Frozen, Value
 from dalembert.precise import cos_sin, exact, exact_rotation, precisely, product
 from dalembert.spatial import Array, Transform, cross, dot
 

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from dalembert.arguments import batch, instance, numbers
 from dalembert.errors import Error, brief
 from dalembert.native import cache, direct, machine, threads
 from dalembert.native.emit import emit
@@ -47,12 +48,13 @@ class Kernel:
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
         if len(arrays) != len(self.inputs):
-            raise TypeError(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
-        given = [np.asarray(a) for a in arrays]
-        batch = np.broadcast_shapes(*(v.batch(a) for a, v in zip(given, self.inputs, strict=True)))
-        states = prod(batch)
+            raise Error(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
+        pairs = zip(arrays, self.inputs, strict=True)
+        given = [a if type(a) is np.ndarray and a.dtype.char == "d" else numbers(a, v.name) for a, v in pairs]
+        shape = batch({v.name: v.batch(a) for a, v in zip(given, self.inputs, strict=True)}, "a kernel")
+        states = prod(shape)
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
-            return self._split(given, batch, min(count, states * self.size // WORTH_A_THREAD), out)
+            return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.gufunc(*given) if out is None else self.gufunc(*given, out=out)
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
@@ -93,6 +95,7 @@ def compile_program(program: Program) -> Kernel:
     >>> kernel([[1.0, 2.0], [3.0, 4.0]], [10.0, 100.0]).tolist()
     [[11.0, 201.0], [31.0, 401.0]]
     """
+    instance(program, Program, "the program to compile")
     found = _made.get(program.digest)
     if found is None:
         found = _unpack(_code(program), (compile_program, (program,)))

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, PerformanceWarning, SingularWarning, brief, optional, unknown
-from dalembert.model.model import Model
+from dalembert.arguments import choice, flag, several, whole
+from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional, unknown
+from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.quantity import compile, operation_count
@@ -24,6 +25,7 @@ from dalembert.trace.count import OperationCount
 COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 SAMPLE = 100  # states at which the methods are compared
 BATCH = 10_000
+MOST_STATES = 10_000_000
 LARGEST = 15_000  # n to the method's order: lagrange_euler to 11 joints; beyond, tracing takes minutes
 
 # The highest power of n in each method's general count: counted for n = 3 .. 8 and 12 by `complexity.growth`, which takes seconds;
@@ -174,8 +176,9 @@ def compare(
     >>> len(found.rows), all(row.difference < 1e-12 for row in found.rows)
     (8, True)
     """
-    wanted = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
-    _check(robot, wanted, states)
+    a_robot(robot, "compare")
+    wanted = tuple(dict.fromkeys(choice(x, "quantity to compare:", COMPARED) for x in several(quantities, "quantities")))
+    states, everything = whole(states, "states", 1, MOST_STATES), flag(everything, "everything")
     if not robot.n:
         return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
     told, total = chosen(progress, f"comparing methods for {robot.name}"), sum(len(methods(quantity)) for quantity in wanted)
@@ -195,16 +198,6 @@ def compare(
             done += 1
             told(done, total)
     return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
-
-
-def _check(robot: Any, quantities: tuple[str, ...], states: Any) -> None:
-    if not isinstance(robot, Model):
-        raise Error(f"compare takes a robot, such as da.robot('puma560'), got {brief(robot)}")
-    for quantity in quantities:
-        if quantity not in COMPARED:
-            raise unknown("quantity to compare:", quantity, COMPARED)
-    if not isinstance(states, int) or isinstance(states, bool) or states < 1:
-        raise Error(f"states must be a whole number from 1, got {brief(states)}")
 
 
 def _ordered(quantity: str) -> list[str]:

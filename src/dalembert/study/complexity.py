@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.model.dh import DHRow
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.model.random import random_inertia
 from dalembert.quantities.table import methods
 from dalembert.robot import Robot
@@ -163,6 +163,8 @@ def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -
     polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
     """
     methods(quantity)
+    if robot is not None:
+        a_robot(robot, "complexity")
     return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
 
 
