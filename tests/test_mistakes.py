@@ -114,7 +114,7 @@ MISTAKES = {
     "screws without homes": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [], []), "screws must be"),
     "topic": (lambda: ARM.check().about("inertias"), "did you mean 'inertia'"),
     "load none": (lambda: da.load(None), "load needs a path"),
-    "load nul": (lambda: da.load("a\0.urdf"), "cannot be read"),
+    "load nul": (lambda: da.load("a\0.urdf"), "load needs a path"),
     "save suffix": (lambda: ARM.save("arm.urdf"), "end the name in .toml"),
     "save folder": (lambda: ARM.save("no/such/folder/arm.toml"), "cannot be written"),
     "no q": (lambda: ARM.inverse_dynamics(None, GOOD, GOOD), "q must hold numbers, got None"),

@@ -153,6 +153,26 @@ def room(function: str, size: int, instead: str) -> None:
         raise Error(f"{function}: this needs {size // 10**9:,} GB of memory, and the most that is taken is {most}; {instead}")
 
 
+def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[Array]:
+    """The arrays to write results of these names and shapes into: one, or a tuple of them where there are several."""
+    given = [out] if len(shapes) == 1 and not isinstance(out, tuple) else list(out) if isinstance(out, tuple) else []
+    if len(given) != len(shapes):
+        raise Error(f"{function}: out must be a tuple of {len(shapes)} arrays ({', '.join(shapes)})")
+    for target, shape in zip(given, shapes.values(), strict=True):
+        if not isinstance(target, np.ndarray) or is_masked(target):
+            raise Error(f"{function}: out must be a numpy array, got {type(target).__name__}")
+        if target.shape != shape:
+            raise Error(f"{function}: out has shape {target.shape}, the result has {shape}")
+        if not target.flags.writeable:
+            raise Error(f"{function}: out must be writable")
+        if target.dtype.kind not in ("c" if complex_ else "fc"):
+            kind = "complex numbers" if complex_ else "floats"
+            raise Error(f"{function}: out must be an array of {kind}, got dtype {target.dtype}")
+    if any(np.may_share_memory(a, b) for k, a in enumerate(given) for b in given[:k]):
+        raise Error(f"{function}: the arrays of out must not overlap")
+    return given
+
+
 # --- names --------------------------------------------------------------------------------------------------------------
 
 

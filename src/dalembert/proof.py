@@ -18,6 +18,7 @@ from dalembert.formulations import formulation, takes
 from dalembert.model.links import joint_letters
 from dalembert.model.tree import Tree
 from dalembert.model.values import parent_indices
+from dalembert.quantities.size import MOST_WORK, check_size
 from dalembert.quantities.table import quantity_named
 from dalembert.spatial import Transform
 from dalembert.trace.exact import PRIME, Angle, Residue
@@ -92,6 +93,9 @@ def prove_equal(
     """
     names = method_a, quantity_named(quantity).method if method_b is None else method_b
     functions = [formulation(quantity, method) for method in names]
+    above = parent_indices(parents, len(joint_letters(structure)))
+    for method in names:
+        check_size(above, structure, quantity, method, MOST_WORK // 5)  # nothing is a number here, which makes programs longer
     moving = all(takes(quantity, method, MOVING_BASE[0]) for method in names)
     return compare(structure, functions, names, quantity=quantity, parents=parents, moving=moving, points=points, seed=seed)
 

@@ -228,7 +228,7 @@ def call(name: str, junk: dict[str, str]) -> None:
             da.set_threads(None)
 
 
-class _inside:  # noqa: N801
+class _inside:
     """In another folder, since some junk is the name of a file; nothing is printed."""
 
     def __init__(self, place: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import number, text
+from dalembert.arguments import number, place, text
 from dalembert.errors import DataWarning, Error, brief, unknown
 from dalembert.model.check import TOPICS, check
 from dalembert.model.dh import DHRow
@@ -27,9 +27,7 @@ BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 def load(cls: type[M], path: str | Path) -> M:
     """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
-    if not isinstance(path, str | Path):
-        raise Error(f"load needs a path, got {brief(path)}")
-    path = Path(path)
+    path = place(path, "load")
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     if suffix not in readers:
@@ -168,7 +166,7 @@ def _pose(value: Any, what: str) -> Pose:
 
 def save(model: Model, path: str | Path) -> None:
     """Write the robot as TOML; `load` gives an equal one back."""
-    path = Path(path)
+    path = place(path, "save")
     if path.suffix.lower() != ".toml":
         raise Error(f"{path.name}: robots are saved as TOML; end the name in .toml")
     try:

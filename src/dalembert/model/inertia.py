@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import frozen_array, number
+from dalembert.arguments import flag, frozen_array, number
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
 from dalembert.model.values import Frozen, Value
@@ -78,7 +78,7 @@ class Inertia(Value):
             com = p[1:4] / p[0] if p[0] else np.zeros(3)
         xx, xy, xz, yy, yz, zz = p[4:]
         made = cls.moved_to_com(float(p[0]), com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return made._possible() if check else made
+        return made._possible() if flag(check, "check") else made
 
     @property
     def about_origin(self) -> Array:

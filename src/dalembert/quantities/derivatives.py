@@ -266,7 +266,7 @@ def _exponential(X: Array) -> Array:
     sizes = np.abs(X).sum(axis=-1)
     size = float(sizes[np.isfinite(sizes)].max(initial=0.0))  # of the states that have one
     halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
-    X = X / 2.0**halvings
+    X = X * 2.0**-halvings
     term = total = np.broadcast_to(np.eye(X.shape[-1]), X.shape)
     for k in range(1, 18):
         term = term @ X / k

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import batch as broadcast
-from dalembert.arguments import choice, flag, numbers, several
+from dalembert.arguments import choice, flag, numbers, several, targets
 from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation, takes
 from dalembert.linalg import SingularError
@@ -19,6 +19,7 @@ from dalembert.model.model import Model
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
 from dalembert.quantities.singular import check_regular, regular, without_inertia
+from dalembert.quantities.size import check_size
 from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, methods, pivots, quantity_named, sized
 from dalembert.spatial import Array
 from dalembert.trace.count import OperationCount, tally
@@ -68,6 +69,7 @@ def program(
     described, chosen, optional = quantity_named(quantity), _options(quantity, options), several(optional, "optional")
     folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
     by = _method(quantity, method)
+    check_size(model.parents, model.name, quantity, by)
     if described.derived and by in described.methods:
         _shapes(model, described, optional)
         return described.derived(model, by, optional, chosen)
@@ -137,6 +139,7 @@ def operation_count(
     by = _method(quantity, method)
     if by in quantity_named(quantity).methods:
         raise Error(f"{quantity} is derived from the program of a formulation, so it has a customized count only")
+    check_size(model.parents, model.name, quantity, by)
     return tally(*_body(bare, quantity, by, ()))
 
 
@@ -169,6 +172,7 @@ def compile(
         if model.n == 0:
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
         check_method(quantity, method, included)
+        check_size(model.parents, model.name, quantity, method)
         kept = kernels.setdefault((method, included, backend, chosen), _make(model, quantity, method, included, backend, chosen))
         if isinstance(kept, Kernel) and not included and backend == "auto" and method not in UNGUARDED:
             # what a call without optional inputs looks up: the bare name of the method, or the values of the options
@@ -253,15 +257,9 @@ def evaluate(
     chosen = _options(quantity, options)
     results = [(*batch, *sized(model, t, chosen)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
-    if out is not None and described.result and (not isinstance(out, tuple) or len(out) != len(results)):
-        raise Error(f"{quantity}: out must be a tuple of {len(results)} arrays ({', '.join(described.outputs)})")
     if out is not None:
-        targets = tuple(out) if described.result else (out,)  # an earlier result will do, too
-        for target, shape in zip(targets, results, strict=True):
-            _checked_out(quantity, target, shape, complex_)
-        if any(np.may_share_memory(a, b) for k, a in enumerate(targets) for b in targets[:k]):
-            raise Error(f"{quantity}: the arrays of out must not overlap")
-        out = targets if described.result else out
+        found = targets(out, dict(zip(described.outputs, results, strict=True)), quantity, complex_=complex_)
+        out = tuple(found) if described.result else out  # an earlier result will do, too
     if model.n == 0 and method in described.methods:
         found = NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
         return described.result(*found) if described.result else found
@@ -329,15 +327,3 @@ def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{quantity}: {name} has shape {array.shape}, {model.name} needs {wanted}{order}")
     return array
-
-
-def _checked_out(quantity: str, out: Any, shape: tuple[int, ...], complex_: bool) -> Array:
-    if not isinstance(out, np.ndarray):
-        raise Error(f"{quantity}: out must be a numpy array, got {type(out).__name__}")
-    if out.shape != shape:
-        raise Error(f"{quantity}: out has shape {out.shape}, the result has {shape}")
-    if not out.flags.writeable:
-        raise Error(f"{quantity}: out must be writable")
-    if out.dtype.kind not in ("c" if complex_ else "fc"):
-        raise Error(f"{quantity}: out must be an array of {'complex numbers' if complex_ else 'floats'}, got dtype {out.dtype}")
-    return out

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import numbers
+from dalembert.arguments import place as file_name
 from dalembert.errors import Error, brief, optional
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
 from dalembert.simulate.paths import Path, sample
@@ -126,7 +128,7 @@ class Trajectory:
         >>> bool(abs(q - fall.q[250]).max() < 1e-12)
         True
         """
-        times = np.asarray(time, dtype=float)
+        times = numbers(time, "at: time").astype(float, copy=False)
         if times.ndim > 1 or not ((times >= self.time[0] - 1e-12) & (times <= self.time[-1] + 1e-12)).all():
             raise Error(f"at: times must lie between {self.time[0]:g} and {self.time[-1]:g} s, got {brief(time)}")
         if self.dense is not None:
@@ -172,7 +174,7 @@ class Trajectory:
         rollouts = self.q.shape[:-2]
         try:
             chosen = np.arange(int(np.prod(rollouts))).reshape(rollouts)[index]
-        except (IndexError, TypeError):
+        except (IndexError, TypeError, ValueError, RuntimeError):
             raise Error(f"there is no rollout {brief(index)} among {rollouts}") from None
 
         def taken(x: Array | None) -> Array | None:
@@ -201,7 +203,7 @@ class Trajectory:
         if hasattr(path, "write"):
             _write_table(path, columns)
             return path
-        place = FilePath(path)
+        place = file_name(path, "to_csv")
         try:
             with place.open("w", encoding="utf-8", newline="") as file:
                 _write_table(file, columns)
@@ -223,7 +225,8 @@ class Trajectory:
 
         From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
         """
-        place = FilePath(path)
+        a_robot(robot, "Trajectory.load")
+        place = file_name(path, "load")
         try:
             found = _from_csv(place, robot) if place.suffix.lower() == ".csv" else _from_npz(place, robot)
         except OSError as error:
@@ -295,7 +298,7 @@ def _write_table(file: Any, columns: dict[str, Array]) -> None:
 
 
 def _written(path: Any, content: bytes) -> FilePath:
-    place = FilePath(path)
+    place = file_name(path, "to_npz")
     try:
         place.write_bytes(content)
     except OSError as error:

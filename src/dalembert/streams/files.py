@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dalembert.arguments import choice, flag, numbers, place, several
 from dalembert.errors import Error, SingularWarning, brief
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.quantities.table import check_method, quantity_named
 from dalembert.spatial import Array
 from dalembert.streams.binary import NpyWriter, NpzWriter, read_npy, read_npz
@@ -39,6 +40,9 @@ def read_states(
     >>> [part["q"].tolist() for part in read_states(da.robot("two_link"), file, ["q"])]
     [[[0.1, 0.2]]]
     """
+    a_robot(robot, "read_states")
+    wanted = [choice(part, "part of a state:", PARTS) for part in several(wanted, "wanted")]
+    _check_progress(progress)
     if not robot.n:
         raise Error(f"{robot.name} has no moving joints, so there are no states to read")
     with _opened(source) as (file, what):
@@ -70,10 +74,13 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
 
     A file is there when all of it is written, or not at all.
     """
-    path, count = Path(target), 0
+    a_robot(robot, "write_states")
+    path, count, names = place(target, "write_states"), 0, flag(names, "names")
     if str(target) != "-" and path.suffix.lower() not in ENDINGS:
         raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
-    pieces = iter(states)
+    if not isinstance(states, Iterable):
+        raise Error(f"states must be dictionaries of arrays by part, one after the other, got {brief(states)}")
+    pieces = (_piece(robot, some) for some in states)
     first = next(pieces, None)
     if first is None:
         raise Error(f"{path.name}: there are no states to write")
@@ -112,8 +119,10 @@ def evaluate_states(
     described = quantity_named(quantity)
     if quantity not in ("inverse_dynamics", "forward_dynamics"):
         raise Error(f"files of states are for inverse_dynamics and forward_dynamics, got {brief(quantity)}")
-    method = method or described.method
+    a_robot(robot, "evaluate_states")
+    method = described.method if method is None else method
     check_method(quantity, method)
+    everything = flag(everything, "everything")
     (result,) = described.outputs
     count, singular, first = 0, 0, -1
 
@@ -154,6 +163,23 @@ def _evaluated(robot: Model, quantity: str, method: str, given: list[Array]) -> 
     return found, np.isnan(found).any(axis=-1) & finite
 
 
+def _check_progress(progress: Any) -> None:
+    if progress is not None and not callable(progress):
+        raise Error(f"progress must be a function of (done, all), got {brief(progress)}")
+
+
+def _piece(robot: Model, given: Any) -> States:
+    """Some states: arrays (rows, n) by part, or (rows,) for t."""
+    if not isinstance(given, Mapping) or not any(part in given for part in ("t", *PARTS)):
+        raise Error(f"states must be dictionaries of arrays by part, such as {{'q': ...}}, got {brief(given)}")
+    found = {part: numbers(x, part) for part, x in given.items() if part in ("t", *PARTS)}
+    rows = {x.shape[:1] for x in found.values()}
+    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (robot.n,)) for part, x in found.items()):
+        shapes = ", ".join(f"{part} {x.shape}" for part, x in found.items())
+        raise Error(f"states of {robot.name} are arrays (rows, {robot.n}) of the same length, and t (rows,), got {shapes}")
+    return found
+
+
 # --- opening ------------------------------------------------------------------------------------------------------------
 
 
@@ -174,6 +200,8 @@ def _opened(source: str | Path | BinaryIO) -> Generator[tuple[io.BufferedReader,
             yield file, _name(source)
         return
     given: Any = sys.stdin.buffer if isinstance(source, str | Path) else source
+    if not hasattr(given, "readinto"):
+        raise Error(f"states are read from a path or from a file open for reading bytes, got {brief(source)}")
     if isinstance(given, io.BufferedReader):
         yield given, _name(source)
         return

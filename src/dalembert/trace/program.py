@@ -151,20 +151,28 @@ def trace(
         if not name.isidentifier() or iskeyword(name) or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
             raise Error(f"input name {brief(name)} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
     tape = Tape(folding, sharing)
-    variables = tuple(Variable(name, _sizes(name, shape)) for name, shape in inputs.items())
+    variables = tuple(Variable(name, sizes(name, shape)) for name, shape in inputs.items())
     arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
     returned = function(*arguments)
     parts = returned if isinstance(returned, tuple) else (returned,)
     if len(parts) != len(outputs):
         raise Error(f"the traced function returned {len(parts)} arrays for {len(outputs)} output names {tuple(outputs)}")
-    arrays = [np.asarray(part, dtype=object) for part in parts]
+    arrays = [_objects(part) for part in parts]
     entries = [x for array in arrays for x in array.ravel()]
     results = [tape.lift(x).index for x in entries]
     named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
     return assemble(variables, named, tape.nodes, results)
 
 
-def _sizes(name: str, shape: Any) -> tuple[int, ...]:
+def _objects(part: Any) -> Any:
+    """What a traced function returned, as an array."""
+    try:
+        return np.asarray(part, dtype=object)
+    except (ValueError, TypeError):
+        raise Error(f"the traced function must return arrays of scalars, got {brief(part)}") from None
+
+
+def sizes(name: str, shape: Any) -> tuple[int, ...]:
     """The shape of an input; not so large that recording it has no end."""
     sizes = tuple(whole(size, f"each of the shape of {name}", 0) for size in listed(shape, f"the shape of {name}"))
     if prod(sizes) > MOST_SCALARS:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import batch as broadcast
-from dalembert.arguments import numbers
+from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
 from dalembert.spatial import above, sign
 from dalembert.trace.program import Program, operands, written
@@ -89,6 +89,9 @@ class NumpyKernel:
         pairs = list(zip(given, program.inputs, strict=True))
         batch = broadcast({v.name: v.batch(a) for a, v in pairs}, "a kernel")
         dtype = np.result_type(self._dtype, *given)
+        if out is not None:
+            shapes = {v.name: (*batch, *v.shape) for v in program.outputs}
+            targets(out, shapes, "a kernel", complex_=dtype.kind == "c")
         states, count = batch or (1,), prod(batch)
         results = [np.empty((*states, *v.shape), dtype) for v in program.outputs]
         wide = [np.broadcast_to(a, (*states, *v.shape)) for a, v in pairs]
