@@ -79,7 +79,7 @@ MISTAKES = {
     "random parents": (lambda: da.random_robot(0, "RR", (-1, 1)), "earlier one"),
     "optional of a compiled one": (lambda: ARM.compile("inverse_dynamics", optional=("foo",)), "unknown optional input"),
     "out read-only": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, out=np.broadcast_to(0.0, (6,))), "out must be writable"),
-    "too many axes": (lambda: ARM.inverse_dynamics(np.zeros((1,) * 62 + (6,)), GOOD, GOOD), "do not broadcast"),
+    "too many axes": (lambda: ARM.inverse_dynamics(np.zeros((1,) * 62 + (6,)), GOOD, GOOD), "q has 63 axes"),
     "optional": (lambda: ARM.program("inverse_dynamics", optional=("wind",)), "unknown optional input"),
     "mode": (lambda: da.differentiate(ARM.program("inverse_dynamics"), mode="sideways"), "unknown mode of differentiation"),
     "wrt": (lambda: da.differentiate(ARM.program("inverse_dynamics"), ["tau"]), "unknown input of the program"),

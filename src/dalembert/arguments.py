@@ -16,6 +16,7 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.spatial import Array
 
 MOST_BYTES = 16 * 10**9
+MOST_AXES = 32  # so that there is room for further ones
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
@@ -89,6 +90,8 @@ def numbers(given: Any, what: str, *, complex_: bool = False) -> Array:
     array = _array(given, what)
     if array is None:
         raise Error(f"{what} must hold numbers in a regular array, got {brief(given)}")
+    if array.ndim > MOST_AXES:
+        raise Error(f"{what} has {array.ndim} axes; at most {MOST_AXES} are possible")
     if array.dtype.kind not in ("fiubc" if complex_ else "fiub"):
         kind = "numbers" if complex_ or array.dtype.kind != "c" else "real numbers"
         raise Error(f"{what} must hold {kind}, got {brief(given)}")
@@ -260,6 +263,10 @@ def place(given: Any, what: str) -> Path:
     >>> place("arm.toml", "load").name
     'arm.toml'
     """
-    if not isinstance(given, str | os.PathLike) or "\0" in (found := os.fspath(given)) or not isinstance(found, str):
-        raise Error(f"{what} needs a path, got {brief(given)}")
-    return Path(found)
+    try:
+        found = Path(given)
+        if b"\0" not in os.fsencode(found):
+            return found
+    except (TypeError, ValueError):  # no path, or letters that no name of a file can have
+        pass
+    raise Error(f"{what} needs a path, got {brief(given)}")

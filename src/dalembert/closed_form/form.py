@@ -227,6 +227,7 @@ class Form:
 
         return sorted(self.decoded(), key=order)
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """Its value at numbers, or arrays of them, for the symbols that occur.
 

@@ -1,5 +1,6 @@
 """Doubtful data, listed by link, and the robot told in words."""
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
         yield Finding(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")
-    elif body.mass > 0 and (radius := float(np.sqrt(np.abs(body.tensor).max() / body.mass))) > 10.0:
+    elif body.mass > 0 and (radius := math.sqrt(float(np.abs(body.tensor).max())) / math.sqrt(body.mass)) > 10.0:
         yield Finding(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic

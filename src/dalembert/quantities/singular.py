@@ -30,7 +30,7 @@ def without_inertia(model: Model, quantity: str, joint: int, where: str = "") ->
 
 def regular(found: Array) -> bool:
     """Whether a result is free of NaN, at the price of a sum; it may say no for infinities too."""
-    with np.errstate(invalid="ignore"):  # infinities of both signs
+    with np.errstate(all="ignore"):  # infinities, and sums that overflow
         return bool(np.isfinite(np.add.reduce(found, axis=None)))
 
 

@@ -57,6 +57,7 @@ class GravityPD(Value):
             raise Error(f"{self.robot.name} needs a target (..., {self.robot.n}), one position per joint, got shape {target.shape}")
         _keep(self, target=target, kp=_gain(self.kp, self.robot.n, "kp"), kd=_gain(self.kd, self.robot.n, "kd"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n); the time does not matter."""
         q, qd = _state(self, q, qd, target=self.target)
@@ -92,6 +93,7 @@ class ComputedTorque(Value):
         n = instance(self.robot, Robot, "the robot of a controller").n
         _keep(self, path=_path(self.path, n, self.robot.name), kp=_gain(self.kp, n, "kp"), kd=_gain(self.kd, n, "kd"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         wanted = self.path(t)
@@ -159,6 +161,7 @@ class TaskSpaceControl(Value):
         _keep(self, null_damping=float(_gain(number(self.null_damping, "null_damping"), 1, "null_damping")))
         _keep(self, damping=None if self.damping is None else number(self.damping, "damping"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         robot, rows, wanted = self.robot, [ROWS.index(row) for row in self.rows], self.path(t)
@@ -247,6 +250,7 @@ class SlotineLi(Value):
         values[self._columns] = 0.0
         return values
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
         """Joint forces (..., n), and the rate (..., k) of the memory (..., k)."""
         wanted = self.path(t)
@@ -279,7 +283,7 @@ def slotine_li_regressor(robot: Robot, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -
     >>> (arm.mass_matrix(q) @ qdd_r + arm.coriolis_matrix(q, qd) @ qd_r + arm.gravity_force(q)).round(6).tolist()
     [18.910781, 3.677077]
     """
-    q, qd, qd_r, qdd_r = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, qd, qd_r, qdd_r)))
+    q, qd, qd_r, qdd_r = np.broadcast_arrays(*(numbers(x, "SlotineLi: a state").astype(float) for x in (q, qd, qd_r, qdd_r)))
     nothing = np.zeros_like(qd)
     velocities, accelerations = np.stack([(qd + qd_r) / 2, (qd - qd_r) / 2, nothing]), np.stack([qdd_r, nothing, nothing])
     moving, slower, still = robot.regressor(q, velocities, accelerations, friction=True, armature=True)

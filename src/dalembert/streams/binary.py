@@ -20,7 +20,7 @@ from dalembert.spatial import Array
 from dalembert.streams.layout import ROWS, TIME, States, joined, positional
 
 MOST_NAMES = 1 << 20  # bytes
-DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError)  # what reading an archive may end with
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)  # what reading an archive may end with
 
 
 class _Table:

@@ -78,7 +78,7 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
     path, count, names = place(target, "write_states"), 0, flag(names, "names")
     if str(target) != "-" and path.suffix.lower() not in ENDINGS:
         raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
-    if not isinstance(states, Iterable):
+    if not isinstance(states, Iterable) or isinstance(states, np.ndarray):
         raise Error(f"states must be dictionaries of arrays by part, one after the other, got {brief(states)}")
     pieces = (_piece(robot, some) for some in states)
     first = next(pieces, None)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import choice, flag, several, whole
-from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional, unknown
+from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
 from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
@@ -61,9 +61,8 @@ class Comparison:
 
     def cells(self, quantity: str) -> list[list[str]]:
         """The table of one quantity as text, the titles first."""
+        choice(quantity, "quantity of this comparison:", self.quantities)
         rows = [row for row in self.rows if row.quantity == quantity]
-        if not rows:
-            raise unknown("quantity of this comparison:", quantity, self.quantities)
         cells = [[f"{quantity.replace('_', ' ')} by", *_TITLES]]
         cells[0] += ["printed", "as mul / add, or total, in n"] if any(row.printed for row in rows) else []
         for row in rows:
