@@ -12,7 +12,7 @@ def write(path: Any, text: str, name: str | None = None) -> Path:
     try:
         found = Path(path)
         folder = found.is_dir() or os.fspath(path).endswith(("/", os.sep))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OSError):
         raise Error(f"cannot save to {brief(path)}: give the name of a file") from None
     if folder and name is not None:
         found = found / name

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import dalembert as da
 
 LONGEST = 400  # characters of a message
-SLOW = 20  # seconds of processor time in one case: it hangs
+SLOW = 60  # seconds of processor time in one case: it hangs
 WARNINGS = (da.DataWarning, da.PerformanceWarning, da.SingularWarning)
 
 

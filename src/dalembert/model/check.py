@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.errors import unknown
+from dalembert.arguments import choice
 from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -45,8 +45,7 @@ class Findings(tuple[Finding, ...]):
 
     def about(self, topic: str) -> "Findings":
         """Only those of one topic."""
-        if topic not in TOPICS:
-            raise unknown("topic", topic, TOPICS)
+        choice(topic, "topic", TOPICS)
         return Findings(f for f in self if f.topic == topic)
 
     def __repr__(self) -> str:

@@ -177,7 +177,7 @@ class Model(Value):
         )
         sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
         sizes = [whole(size, "each of shape", 0) for size in sizes]
-        room("random_configuration", 3 * 8 * prod(sizes) * self.n, "ask for fewer at once")
+        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "ask for fewer at once")
         share = _generator(rng).uniform(size=(*sizes, self.n))
         return low * (1 - share) + high * share
 

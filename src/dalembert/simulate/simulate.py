@@ -229,12 +229,12 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     except (ValueError, RuntimeError):
         raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
     if not isinstance(wrenches, Mapping):
-        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(-1, robot.n, 6), None)
+        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
     named = dict(wrenches)
     given = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
         return Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
-    return Acting(given, wide.reshape(-1, robot.n, 6), None)
+    return Acting(given, wide.reshape(prod(start.batch), robot.n, 6), None)
 
 
 def _over_time(wrench: Wrench) -> Wrench:
