@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.quantities.size import ORDERS, work
 from dalembert.study import compare, timing
 from dalembert.study.bench import BENCHED, bench
-from dalembert.study.compare import COMPARED, ORDERS
+from dalembert.study.compare import COMPARED
 from dalembert.study.complexity import comparable
 from dalembert.study.timing import seconds
 
@@ -118,8 +119,9 @@ def test_a_robot_without_joints():
 
 def test_large_robots_leave_out_what_takes_minutes(monkeypatch):
     """The rule at a size that takes no minutes: with its limit, the methods that grow with n^4 end at 11 joints."""
-    assert 11**4 <= compare.LARGEST < 12**4
-    monkeypatch.setattr(compare, "LARGEST", 10)
+    eleven, twelve = (work(range(-1, n - 1), "inverse_dynamics", "lagrange_euler") for n in (11, 12))
+    assert eleven <= compare.LARGEST < twelve
+    monkeypatch.setattr(compare, "LARGEST", 20)
     found = da.compare(da.random_robot(0, "RR"), "inverse_dynamics", states=10)
     left = {note.split()[2] for note in found.notes}
     assert left == {"lagrange_euler", "uicker_kahn", "lie_closed_form"}

@@ -4,7 +4,7 @@ import pytest
 from conftest import some_methods, zoo
 
 import dalembert as da
-from dalembert.study.compare import ORDERS
+from dalembert.quantities.size import ORDERS
 from dalembert.study.complexity import PRINTED, complexity, general_chain, growth, value
 
 

@@ -445,7 +445,7 @@ FINE = quintic([0.0, 0.0], [1.0, 1.0], 1.0)
         (lambda: SlotineLi(ARM, FINE, 1.0, 1.0, 1.0, ["m[link2]"] * 2), "adapt must be a list of different parameters"),
         (
             lambda: SlotineLi(ARM, FINE, 1.0, 1.0, 1.0, "m[link2]"),
-            r"adapt must be a list of different parameters, got 'm\[link2\]'",
+            r"adapt must be a list, got 'm\[link2\]'",
         ),
         (lambda: SlotineLi(ARM, FINE, 1.0, 1.0, [1.0] * 3), r"rate must be one number, 20 numbers, or a 20 x 20 matrix"),
     ],

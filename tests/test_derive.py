@@ -256,7 +256,7 @@ def test_mistakes():
         da.derive(arm, "lagrange")
     with pytest.raises(da.Error, match=r"6 joints .* many pages.*longest=6"):
         da.derive(da.robot("puma560"))
-    with pytest.raises(da.Error, match="needs a robot"):
+    with pytest.raises(da.Error, match="takes a robot"):
         da.derive("two_link")
     for wrong in ({"method": ["x"]}, {"symbols": 3}, {"where": 3}, {"where": "x"}, {"longest": "x"}):
         with pytest.raises(da.Error):

@@ -612,7 +612,7 @@ def test_mistakes():
     for wrong in (lambda: form / 0, lambda: form / 0.0, lambda: form + np.nan, lambda: form * 1j, lambda: form.evaluate("ab")):
         with pytest.raises(da.Error):
             wrong()
-    with pytest.raises(da.Error, match="q2 must be numbers, got 'x'"):
+    with pytest.raises(da.Error, match="q2 must hold numbers, got 'x'"):
         form.evaluate({"q2": "x", "m1": 1.0, "m2": 1.0, "l": 1.0})
     stone = da.equations(da.Robot("stone", ()))
     assert stone.M.shape == (0, 0)

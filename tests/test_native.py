@@ -136,13 +136,13 @@ def test_wrong_sizes_never_reach_native_code():
     kernel = da.compile_program(MIXED)
     good = states(10)
     for bad in (np.zeros(2), np.zeros((10, 4)), np.zeros(()), np.zeros((3, 10))):
-        with pytest.raises(ValueError, match=r"mismatch|enough dimensions|core dimension"):
+        with pytest.raises(ValueError, match="needs"):
             kernel(bad, good)
     with pytest.raises(ValueError, match=r"mismatch|shape"):
         kernel(good, good, out=np.zeros((10, 5)))
-    with pytest.raises(TypeError):
+    with pytest.raises(da.Error, match="takes 2 arrays, got 1"):
         kernel(good)
-    with pytest.raises(TypeError):
+    with pytest.raises(da.Error, match="a must hold real numbers"):
         kernel(good.astype(complex), good)
 
 

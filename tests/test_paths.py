@@ -209,7 +209,7 @@ def test_batches(kind):
         (lambda: quintic([0.0, 1.0], [1.0], 1.0), r"a path from 2 to 1 positions: start \(2,\) and goal \(1,\)"),
         (lambda: quintic(np.zeros((2, 3)), np.zeros((4, 3)), 1.0), "do not broadcast together"),
         (lambda: quintic(["a"], ["b"], 1.0), "the start of a path must be real numbers"),
-        (lambda: quintic([0.0], [1.0], 1.0)("now"), "the time of a path must be a number or an array of numbers, got 'now'"),
+        (lambda: quintic([0.0], [1.0], 1.0)("now"), "the time of a path must hold numbers, got 'now'"),
         (lambda: quintic([0.0], [1.0], 1.0).sample(-0.1), "the step of a path's samples must be positive, got -0.1"),
         (lambda: trapezoidal([0.0], [1.0], -1.0, 1.0), "max_velocity must be positive, got -1.0"),
         (lambda: trapezoidal([0.0], [1.0], 1.0, 0.0), "max_acceleration must be positive, got 0.0"),

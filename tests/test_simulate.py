@@ -220,7 +220,7 @@ def test_memory_is_a_row_of_numbers(memory):
             return 0 * q, memory
 
     Wrong.memory = memory
-    with pytest.raises(da.Error, match=r"memory must be numbers \(k,\)"):
+    with pytest.raises(da.Error, match=r"memory must"):
         TWO.simulate([0.0, 0.0], duration=0.1, torque=Wrong())
 
 

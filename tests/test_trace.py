@@ -364,9 +364,9 @@ def test_numpy_kernels_take_any_program():
     assert np.isinf(a).all()
     assert b.shape == (3, 0)
     assert (c == 1 + 1j).all()
-    with pytest.raises(ValueError, match="core dimension"):
+    with pytest.raises(ValueError, match="needs"):
         NumpyKernel(p)(np.zeros(0), np.ones(3))
-    with pytest.raises(ValueError, match="core dimension"):
+    with pytest.raises(ValueError, match="needs"):
         NumpyKernel(p)(np.zeros(0), np.ones((3, 1)))
 
 

@@ -1,34 +1,203 @@
-"""Arguments that come in more than one shape."""
+"""Checks of arguments, one for each kind, so that the same mistake is explained in the same words everywhere.
 
-from collections.abc import Mapping
+Each takes what was given and what to call it, and returns it in the form that the code wants, or raises an Error.
+"""
+
+import operator
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
-from dalembert.errors import Error, brief
+import numpy as np
+
+from dalembert.errors import Error, brief, unknown
+from dalembert.spatial import Array
+
+MOST_BYTES = 16 * 10**9
+MOST_AXES = 32  # so that there is room for further ones
+
+# --- numbers ------------------------------------------------------------------------------------------------------------
 
 
-def whole(given: Any, name: str, least: int) -> int:
-    """A whole number that is not too small.
+def number(given: Any, what: str, *, finite: bool = True) -> float:
+    """A real number.
+
+    >>> number(2, "a mass")
+    2.0
+    """
+    array = np.asarray(given) if isinstance(given, int | float | np.number | np.ndarray) else np.array(None)
+    if array.dtype.kind not in "fiu" or array.shape != () or is_masked(given):
+        raise Error(f"{what} must be a number, got {brief(given)}")
+    result = float(array) + 0.0
+    if np.isnan(result) or (finite and np.isinf(result)):
+        raise Error(f"{what} must be {'finite' if finite else 'a number'}, got {result}")
+    return result
+
+
+def positive(given: Any, what: str) -> float:
+    """A finite number above 0.
+
+    >>> positive(1e-3, "step")
+    0.001
+    """
+    found = number(given, what)
+    if found <= 0:
+        raise Error(f"{what} must be positive, got {found:g}")
+    return found
+
+
+def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
+    """A whole number that is not too small, nor too large.
 
     >>> whole(53, "bits", 1)
     53
     """
-    if isinstance(given, bool) or not hasattr(given, "__index__") or given < least:
-        raise Error(f"{name} must be a whole number of at least {least}, got {brief(given)}")
-    return int(given)
+    try:
+        found = None if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise Error(f"{what} must be a whole number {limits}, got {brief(given)}")
+    return found
 
 
-def by_name(given: Any, name: str, example: str) -> Mapping[str, Any]:
-    """Things by name.
+# --- arrays -------------------------------------------------------------------------------------------------------------
 
-    >>> by_name({"m1": 2.0}, "parameters", "{'m1': 1.0}")
-    {'m1': 2.0}
+
+def is_masked(given: Any) -> bool:
+    """Whether elements of an array, or of a list of arrays, are masked: nothing here could leave them out.
+
+    >>> is_masked(np.ma.masked_array([1.0, 2.0], mask=[False, True])), is_masked([1.0, 2.0])
+    (True, False)
     """
-    if not isinstance(given, Mapping):
-        raise Error(f"{name} must be given by name, such as {example}, got {brief(given)}")
-    return cast("Mapping[str, Any]", given)
+    masked_arrays = sys.modules.get("numpy.ma")  # NumPy loads it when it is first used
+    if masked_arrays is None:
+        return False
+    if isinstance(given, list | tuple):
+        return any(isinstance(x, np.ndarray) and masked_arrays.is_masked(x) for x in given)
+    return isinstance(given, np.ndarray) and masked_arrays.is_masked(given)
 
 
-def several(given: Any, name: str) -> tuple[str, ...]:
+def numbers(given: Any, what: str, *, complex_: bool = False) -> Array:
+    """An array of real numbers of any shape; `complex_`: or of complex ones. It is not copied.
+
+    >>> numbers([1, 2], "q")
+    array([1, 2])
+    """
+    array = _array(given, what)
+    if array is None:
+        raise Error(f"{what} must hold numbers in a regular array, got {brief(given)}")
+    if array.ndim > MOST_AXES:
+        raise Error(f"{what} has {array.ndim} axes; at most {MOST_AXES} are possible")
+    if array.dtype.kind not in ("fiubc" if complex_ else "fiub"):
+        kind = "numbers" if complex_ or array.dtype.kind != "c" else "real numbers"
+        raise Error(f"{what} must hold {kind}, got {brief(given)}")
+    return array.astype(float) if array.dtype == np.longdouble else array
+
+
+def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> Array:
+    """A read-only float copy of the given shape (None: any) with finite entries."""
+    array = _array(given, what)
+    if array is None or array.dtype.kind not in "fiu":
+        raise Error(f"{what} must be {_shape(shape)}real numbers, got {brief(given)}")
+    if shape is not None and array.shape != shape:
+        raise Error(f"{what} must be {_shape(shape)}numbers, got an array of shape {array.shape}")
+    array = np.array(array, dtype=float)
+    if not np.isfinite(array).all():
+        raise Error(f"{what} must be finite, got {brief(array.tolist())}")
+    array += 0.0  # no negative zeros: equal values are equal bytes
+    array.setflags(write=False)
+    return array
+
+
+def _array(given: Any, what: str) -> Array | None:
+    """An array of anything, or None where there is none: rows of different lengths, say."""
+    if is_masked(given):
+        raise Error(f"{what} has masked elements; fill them in (numpy.ma.filled), or leave their states out")
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError, OverflowError, RuntimeError):
+        return None
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    if shape is None:
+        return ""
+    return f"{shape[0]} " if len(shape) == 1 else f"a {' x '.join(map(str, shape))} matrix of "
+
+
+def batch(shapes: Mapping[str, tuple[int, ...]], function: str) -> tuple[int, ...]:
+    """What leading (batch) axes of several arrays broadcast to.
+
+    >>> batch({"q": (3, 1), "qd": (4,)}, "inverse_dynamics")
+    (3, 4)
+    """
+    if not any(shapes.values()):
+        return ()
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except (ValueError, RuntimeError):
+        shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise Error(f"{function}: the leading (batch) axes do not broadcast together: {shown}") from None
+
+
+def room(function: str, size: int, instead: str) -> None:
+    """Refuse what needs more memory than is ever taken, which is the same on every machine, before it is asked for.
+
+    >>> room("simulate", 10**12, "keep fewer samples")
+    Traceback (most recent call last):
+    dalembert.errors.Error: simulate: this needs 1,000 GB of memory, and the most that is taken is 16 GB; keep fewer samples
+    """
+    if size > MOST_BYTES:
+        most = f"{MOST_BYTES / 1e9:.0f} GB"
+        raise Error(f"{function}: this needs {size // 10**9:,} GB of memory, and the most that is taken is {most}; {instead}")
+
+
+def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[Array]:
+    """The arrays to write results of these names and shapes into: one, or a tuple of them where there are several."""
+    given = [out] if len(shapes) == 1 and not isinstance(out, tuple) else list(out) if isinstance(out, tuple) else []
+    if len(given) != len(shapes):
+        raise Error(f"{function}: out must be a tuple of {len(shapes)} arrays ({', '.join(shapes)})")
+    for target, shape in zip(given, shapes.values(), strict=True):
+        if not isinstance(target, np.ndarray) or is_masked(target):
+            raise Error(f"{function}: out must be a numpy array, got {type(target).__name__}")
+        if target.shape != shape:
+            raise Error(f"{function}: out has shape {target.shape}, the result has {shape}")
+        if not target.flags.writeable:
+            raise Error(f"{function}: out must be writable")
+        if target.dtype.kind not in ("c" if complex_ else "fc"):
+            kind = "complex numbers" if complex_ else "floats"
+            raise Error(f"{function}: out must be an array of {kind}, got dtype {target.dtype}")
+    if any(np.may_share_memory(a, b) for k, a in enumerate(given) for b in given[:k]):
+        raise Error(f"{function}: the arrays of out must not overlap")
+    return given
+
+
+# --- names --------------------------------------------------------------------------------------------------------------
+
+
+def text(given: Any, what: str) -> str:
+    """A string that is not empty and can be printed and stored."""
+    if not isinstance(given, str) or not given:
+        raise Error(f"{what} must be a non-empty string, got {brief(given)}")
+    if len(given) > 200 or not given.isprintable():
+        raise Error(f"{what} must be at most 200 printable characters, got {brief(given)}")
+    return given
+
+
+def choice(given: Any, what: str, known: Collection[str]) -> str:
+    """One of several names.
+
+    >>> choice("numpy", "backend", ("native", "numpy"))
+    'numpy'
+    """
+    if not isinstance(given, str) or given not in known:
+        raise unknown(what, given, known)
+    return given
+
+
+def several(given: Any, what: str) -> tuple[str, ...]:
     """One name, or any number of them.
 
     >>> several("mass", "symbols"), several(["mass", "com"], "symbols")
@@ -36,11 +205,51 @@ def several(given: Any, name: str) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         return (given,)
-    try:
-        found = tuple(given)
-    except TypeError:
-        found = (given,)
-    for one in found:
-        if not isinstance(one, str):
-            raise Error(f"{name} must be a name or several of them, got {brief(given)}")
+    found: tuple[Any, ...] = tuple(given) if _many(given) else (given,)
+    if not all(isinstance(one, str) for one in found):
+        raise Error(f"{what} must be a name or several of them, got {brief(given)}")
     return found
+
+
+def by_name(given: Any, what: str, example: str) -> Mapping[str, Any]:
+    """Things by name.
+
+    >>> by_name({"m1": 2.0}, "parameters", "{'m1': 1.0}")
+    {'m1': 2.0}
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in cast("Mapping[Any, Any]", given)):
+        raise Error(f"{what} must be given by name, such as {example}, got {brief(given)}")
+    return cast("Mapping[str, Any]", given)
+
+
+def flag(given: Any, what: str) -> bool:
+    """True or False.
+
+    >>> flag(True, "check")
+    True
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise Error(f"{what} must be True or False, got {brief(given)}")
+    return bool(given)
+
+
+# --- things -------------------------------------------------------------------------------------------------------------
+
+
+def instance(given: Any, kind: type, what: str) -> Any:
+    """A value of the given class."""
+    if not isinstance(given, kind):
+        raise Error(f"{what} must be a dalembert.{kind.__name__}, got {brief(given)}")
+    return given
+
+
+def listed(given: Any, what: str) -> list[Any]:
+    """Any number of things, in order."""
+    if not _many(given):
+        raise Error(f"{what} must be a list, got {brief(given)}")
+    return list(given)
+
+
+def _many(given: Any) -> bool:
+    """Whether it can be gone through; text, sets and arrays of no axes are single things."""
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping) and getattr(given, "ndim", 1) > 0

@@ -1,13 +1,23 @@
 """What goes wrong, said plainly: every message names the thing, its value, and what would be right."""
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+LONGEST = 400  # characters of a message
+
 
 class Error(ValueError):
-    """Any mistake in a model, a file or an argument that this package found."""
+    """Any mistake in a model, a file or an argument that this package found. Its message is one line of at most 400 characters.
+
+    >>> Error("unknown name " + "x" * 10_000 + " (known: a, b)").args[0][-24:]
+    'xxxxxxxxxx (known: a, b)'
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_line(str(message)))
 
 
 class DataWarning(UserWarning):
@@ -22,17 +32,37 @@ class SingularWarning(UserWarning):
     """At some states of a batch a joint feels no inertia, or a link cannot follow its task; the result is NaN there."""
 
 
+def _line(message: str) -> str:
+    """One printable line: what is said at the beginning and at the end stays."""
+    if len(message) > 4 * LONGEST:
+        message = f"{message[: 2 * LONGEST]} ... {message[-2 * LONGEST :]}"
+    message = " ".join(message.split())
+    if not message.isprintable():
+        message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+    return message if len(message) <= LONGEST else f"{message[: 3 * LONGEST // 4 - 5]} ... {message[-LONGEST // 4 :]}"
+
+
 def brief(value: Any, most: int = 120) -> str:
-    """A value for a message: short, whatever it is.
+    """A value for a message: short and in one line, whatever it is.
 
     >>> brief("x" * 500, 12)
     "'xxxxxxxx..."
     """
-    try:
-        shown = repr(value)
-    except Exception:  # whole numbers of absurd length refuse to be shown
-        shown = f"a {type(value).__name__}"
+    kind = type(value)
+    if kind in (list, tuple, dict, set, frozenset):
+        shown = _parts.repr(value)  # not all of a million elements
+    else:
+        try:
+            shown = repr(value[: 2 * most] if isinstance(value, str | bytes) else value)
+        except Exception:  # whole numbers of absurd length refuse to be shown
+            shown = f"a {kind.__name__}"
+    shown = " ".join(shown.split())
     return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+_parts = reprlib.Repr()
+_parts.maxlist = _parts.maxtuple = _parts.maxdict = _parts.maxset = _parts.maxfrozenset = 20
+_parts.maxstring = _parts.maxother = _parts.maxlong = 200
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> Error:

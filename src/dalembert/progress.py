@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dalembert.arguments import flag
+
 PATIENCE = 1.0  # seconds before anything is shown
 Progress = Callable[[int, int], Any]  # (done, all)
 
@@ -31,5 +33,6 @@ def chosen(progress: Progress | bool | None, what: str) -> Progress:
     """What to call as work goes on: a function of the user's, a bar, or nothing; None is a bar if a person looks."""
     if callable(progress):
         return progress
-    wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
+    looked_at = sys.stderr is not None and sys.stderr.isatty()
+    wanted = looked_at if progress is None else flag(progress, "progress, unless it is a function,")
     return Bar(what) if wanted else lambda done, total: None

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import whole
+from dalembert.errors import Error
 from dalembert.formulations import formulation, takes
-from dalembert.model.links import LETTERS
+from dalembert.model.links import joint_letters
 from dalembert.model.tree import Tree
 from dalembert.model.values import parent_indices
+from dalembert.quantities.size import MOST_WORK, check_size
 from dalembert.quantities.table import quantity_named
 from dalembert.spatial import Transform
 from dalembert.trace.exact import PRIME, Angle, Residue
@@ -35,6 +37,7 @@ TREE: dict[str, tuple[Any, ...]] = {
     "inertia": ("n", 3, 3),
     "gravity": (3,),
 }
+MOST_POINTS = 10_000  # one settles it
 MOVING_BASE = ("base_twist", "base_acceleration")
 
 
@@ -88,8 +91,11 @@ def prove_equal(
     >>> print(da.prove_equal("RP", "lagrange_euler"))
     inverse_dynamics by lagrange_euler and newton_euler is equal on RP: wrong with probability below 2^-51...
     """
-    names = method_a, method_b or quantity_named(quantity).method
+    names = method_a, quantity_named(quantity).method if method_b is None else method_b
     functions = [formulation(quantity, method) for method in names]
+    above = parent_indices(parents, len(joint_letters(structure)))
+    for method in names:
+        check_size(above, structure, quantity, method, MOST_WORK // 5)  # nothing is a number here, which makes programs longer
     moving = all(takes(quantity, method, MOVING_BASE[0]) for method in names)
     return compare(structure, functions, names, quantity=quantity, parents=parents, moving=moving, points=points, seed=seed)
 
@@ -106,13 +112,9 @@ def compare(
     seed: int = 0,
 ) -> Certificate:
     """As `prove_equal`, for two functions of a tree and a state."""
-    if not isinstance(structure, str) or not structure or not isinstance(points, int) or points < 1:
-        raise Error(
-            f"a proof needs joint letters such as 'RPR' and at least one point, got {brief(structure)}, points={brief(points)}"
-        )
-    for letter in structure:
-        if letter not in LETTERS:
-            raise unknown(f"joint letter in {structure!r}:", letter, LETTERS)
+    points, seed = whole(points, "points", 1, MOST_POINTS), whole(seed, "seed", -(10**18), 10**18)
+    if not joint_letters(structure):
+        raise Error("a proof needs joint letters such as 'RPR', got none")
     above = parent_indices(parents, len(structure))
     wanted = ingredients(quantity, moving)
     shapes = {k: _shape(s, len(structure)) for k, s in wanted.items()}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from dalembert.cli.streams import standing_in
 from dalembert.errors import DataWarning, Error, PerformanceWarning, SingularWarning
 
 WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
@@ -16,7 +17,11 @@ WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count si
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `dalembert ...`; returns the exit code: 0, 1 for doubtful data (check), 2 for errors, 130 for Ctrl-C."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    with standing_in():
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(given: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows its code
             stream.reconfigure(errors="backslashreplace")
@@ -83,12 +88,12 @@ def _told(error: BaseException) -> str:
 
 
 def _fail(message: str) -> int:
-    print(f"dalembert: {' '.join(message.split())}", file=sys.stderr)
+    print(f"dalembert: {Error(message)}", file=sys.stderr)
     return WRONG
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"dalembert: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"dalembert: warning: {Error(message)}", file=sys.stderr)
 
 
 def _forget_output() -> None:

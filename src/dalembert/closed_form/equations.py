@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import by_name, several
+from dalembert.arguments import batch, by_name, choice, numbers, several
 from dalembert.cached import cached_property
 from dalembert.closed_form.book import known_values, letters, meanings
 from dalembert.closed_form.consistent import check_claims
 from dalembert.closed_form.document import save_equations
-from dalembert.closed_form.form import Form, Symbols, numbers
+from dalembert.closed_form.form import Form, Symbols
 from dalembert.closed_form.meaning import names_in, parsed, valued
 from dalembert.closed_form.names import check_names, entry_name, label
 from dalembert.closed_form.paper import display, in_markdown
 from dalembert.closed_form.rational import exact, exactly
 from dalembert.closed_form.settle import settled, settled_mass_matrix
 from dalembert.closed_form.shared import Shared
-from dalembert.errors import Error, brief, optional, unknown
+from dalembert.errors import Error, optional
 from dalembert.formulations import formulation
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.model.tree import Tree
 from dalembert.quantities.symbolic import PARTS, Symbolic, symbolic
 from dalembert.quantities.table import joint_parameters
@@ -140,19 +140,15 @@ class Equations:
         given = by_name({} if parameters is None else parameters, "parameters", "{'m1': 2.0}")
         values: dict[str, Any] = {**self.values, **given}
         for name in values:
-            if name not in self.names:
-                raise unknown("parameter", name, self.names)
+            choice(name, "parameter", self.names)
         for letter, x in (("q", q), ("qd", qd), ("qdd", qdd)):
-            x = np.zeros(n) if x is None and letter != "q" else numbers(x, letter)
+            x = np.zeros(n) if x is None and letter != "q" else numbers(x, letter).astype(float, copy=False)
             if x.shape[-1:] != (n,):
                 raise Error(f"{letter} needs shape (..., {n}), got {x.shape}")
             values |= {f"{letter}{i + 1}": x[..., i] for i in range(n)}
-        shapes = [np.shape(x) for x in values.values()]
-        try:
-            batch = np.broadcast_shapes(*shapes)
-        except ValueError:
-            raise Error(f"these batches do not go together: {', '.join(map(str, dict.fromkeys(shapes)))}") from None
-        return Values(*(_evaluated(getattr(self, part), values, batch) for part in PARTS_OF))
+        values |= {name: numbers(x, name) for name, x in given.items()}
+        shape = batch({name: np.shape(x) for name, x in values.items()}, "evaluate")
+        return Values(*(_evaluated(getattr(self, part), values, shape) for part in PARTS_OF))
 
     def entries(self, parts: Sequence[str] | str = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
         """Part, index and form of all entries; of M the upper triangle."""
@@ -249,10 +245,7 @@ def equations(
     >>> print(eom.g[0].latex())
     l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 C_{12}\bigr)
     """
-    if not isinstance(robot, Model):
-        raise Error(f"equations takes a robot, such as da.robot('two_link'), got {brief(robot)}")
-    if not isinstance(method, str):
-        raise Error(f"method must be the name of a formulation of the mass matrix, got {brief(method)}")
+    a_robot(robot, "equations")
     formulation("mass_matrix", method)
     made = symbolic(robot, several(symbols, "symbols"))
     read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
@@ -277,10 +270,7 @@ def _place(name: str) -> int:
 
 
 def _known(parts: Sequence[str] | str) -> tuple[str, ...]:
-    for part in (found := several(parts, "parts")):
-        if part not in PARTS_OF:
-            raise unknown("part of the equations", part, PARTS_OF)
-    return found
+    return tuple(choice(part, "part of the equations", PARTS_OF) for part in several(parts, "parts"))
 
 
 def _evaluated(forms: Array, values: Mapping[str, Any], batch: tuple[int, ...]) -> Array:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import by_name
+from dalembert.arguments import by_name, choice, numbers
 from dalembert.cached import cached_property
 from dalembert.closed_form.rational import ratio
 from dalembert.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
@@ -198,8 +198,7 @@ class Form:
 
     def diff(self, name: str) -> "Form":
         """The derivative with respect to a symbol; angles count inside and outside of cosines and sines."""
-        if not isinstance(name, str) or name not in self.symbols.units:
-            raise unknown("symbol", name, self.symbols.names)
+        choice(name, "symbol", self.symbols.units)
         unit, n = self.symbols.units[name], len(self.symbols.joints)
         joint = self.symbols.names.index(name) - len(self.symbols.parameters)
         turn = self.symbols.turn(joint) if 0 <= joint < n else 0
@@ -228,6 +227,7 @@ class Form:
 
         return sorted(self.decoded(), key=order)
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """Its value at numbers, or arrays of them, for the symbols that occur.
 
@@ -332,17 +332,7 @@ def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
 def _value(values: Mapping[str, Any], name: str) -> Any:
     if name not in values:
         raise Error(f"the value of {name} is missing")
-    return numbers(values[name], name)
-
-
-def numbers(x: Any, name: str) -> Any:
-    """An array of floats, or an Error that names it."""
-    try:
-        if x is None:
-            raise TypeError
-        return np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise Error(f"{name} must be numbers, got {brief(x)}") from None
+    return numbers(values[name], name).astype(float, copy=False)
 
 
 def _form(like: Form, x: Any) -> Form | None:

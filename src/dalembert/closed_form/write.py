@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dalembert.arguments import flag
 from dalembert.closed_form.form import Form, Symbols, Term
 from dalembert.closed_form.names import braced, latex_name
 from dalembert.closed_form.names import entry_name as entry_name
@@ -49,7 +50,7 @@ class LatexStyle:
     """LaTeX; `short` writes the books' C_{12} and S_{1-2}."""
 
     def __init__(self, symbols: Symbols, short: bool = True, digits: int = 12) -> None:
-        self.short, self.digits = short, digits
+        self.short, self.digits = flag(short, "short"), digits
         self.apart = "," if len(symbols.joints) > 9 else ""  # joint 12 or joints 1 and 2
         self.names = {name: latex_name(name, symbols) for name in symbols.names}
         self.positions = [self.names[f"q{i + 1}"] for i in range(len(symbols.joints))]

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import several, whole
-from dalembert.closed_form.form import TooLongError, numbers
+from dalembert.arguments import choice, numbers, several, whole
+from dalembert.closed_form.form import TooLongError
 from dalembert.closed_form.names import latex_name
 from dalembert.closed_form.paper import HEAD, display, escaped_text, in_latex, in_markdown, save
 from dalembert.closed_form.write import powered
 from dalembert.derivation.latex import equation, matrix, shown
 from dalembert.derivation.letters import Lettered, lettered
 from dalembert.derivation.methods import METHODS, Step
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import Error
 from dalembert.model.edit import without_armature, without_friction
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.symbolic import PARTS
 
@@ -65,9 +65,7 @@ class Derivation:
     def __getitem__(self, name: str) -> Any:
         """A value by its name, such as U21, D or tau1."""
         found = {k: v for step in self.steps for k, v in step.values.items()}
-        if not isinstance(name, str) or name not in found:
-            raise unknown("value of this derivation:", name, found)
-        return found[name]
+        return found[choice(name, "value of this derivation:", found)]
 
     def at(self, q: Any, qd: Any, qdd: Any) -> Any:
         """The derived joint forces at a state, with the robot's own numbers."""
@@ -135,10 +133,8 @@ def derive(
     >>> print(d.markdown().splitlines()[0])
     # two_link: Lagrange-Euler
     """
-    if not isinstance(robot, Model):
-        raise Error(f"derive needs a robot, got {brief(robot)}")
-    if not isinstance(method, str) or method not in METHODS:
-        raise unknown("method of a derivation:", method, METHODS)
+    a_robot(robot, "derive")
+    choice(method, "method of a derivation:", METHODS)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
     if robot.n > whole(longest, "longest", 0):

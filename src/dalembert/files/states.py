@@ -5,20 +5,23 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dalembert.errors import Error
+import numpy as np
+
+from dalembert.arguments import choice, flag, numbers, several
+from dalembert.errors import Error, brief
 from dalembert.files import limits
 from dalembert.files.binary import read_npy, read_npz, spools, write_npz
 from dalembert.files.layout import PARTS, States, arranged, column_names, gathered, joined
-from dalembert.files.opening import opened, told
+from dalembert.files.opening import file_path, opened, told
 from dalembert.files.saving import saving
 from dalembert.files.text import CsvWriter, read_csv
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 
 ENDINGS = (".csv", ".npy", ".npz")
 Progress = Callable[[int, int], None]  # how much is done, and of how much (0: unknown)
@@ -37,6 +40,10 @@ def read_states(
     >>> [part["q"].tolist() for part in read_states(da.robot("two_link"), file, ["q"])]
     [[[0.1, 0.2]]]
     """
+    a_robot(robot, "read_states")
+    wanted = [choice(part, "part of a state:", PARTS) for part in several(wanted, "wanted")]
+    if progress is not None and not callable(progress):
+        raise Error(f"progress must be a function of (done, all), got {brief(progress)}")
     if not robot.n:
         raise Error(f"{robot.name} has no moving joints, so there are no states to read")
     what = _name(source)
@@ -69,11 +76,14 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
 
     A file is there when all of it is written; until then, and if anything fails, the old one is.
     """
-    path, count = Path(target), 0
+    a_robot(robot, "write_states")
+    path, count, names = file_path(target), 0, flag(names, "names")
     ending = path.suffix.lower()
     if str(target) != "-" and ending not in ENDINGS:
         raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
-    pieces = iter(states)
+    if not isinstance(states, Iterable) or isinstance(states, np.ndarray):
+        raise Error(f"states must be dictionaries of arrays by part, one after the other, got {brief(states)}")
+    pieces = (_piece(robot, some) for some in states)
     first = next(pieces, None)
     if first is None:
         raise Error(f"{path.name}: there are no states to write")
@@ -104,6 +114,18 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
     return count
 
 
+def _piece(robot: Model, given: Any) -> States:
+    """Some states: arrays (rows, n) by part, or (rows,) for t."""
+    if not isinstance(given, Mapping) or not any(part in given for part in ("t", *PARTS)):
+        raise Error(f"states must be dictionaries of arrays by part, such as {{'q': ...}}, got {brief(given)}")
+    found = {part: numbers(x, part) for part, x in given.items() if part in ("t", *PARTS)}
+    rows = {x.shape[:1] for x in found.values()}
+    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (robot.n,)) for part, x in found.items()):
+        shapes = ", ".join(f"{part} {x.shape}" for part, x in found.items())
+        raise Error(f"states of {robot.name} are arrays (rows, {robot.n}) of the same length, and t (rows,), got {shapes}")
+    return found
+
+
 # --- opening ------------------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +142,8 @@ def _given(source: str | Path | BinaryIO) -> Generator[io.BufferedReader]:
             yield file
         return
     given: Any = sys.stdin.buffer if isinstance(source, str | Path) else source
+    if not hasattr(given, "readinto"):
+        raise Error(f"states are read from a path or from a file open for reading bytes, got {brief(source)}")
     if isinstance(given, io.BufferedReader):
         yield given
         return

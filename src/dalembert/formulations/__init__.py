@@ -8,7 +8,8 @@ from functools import cache, partial
 from inspect import signature
 from typing import Any
 
-from dalembert.errors import Error, unknown
+from dalembert.arguments import choice
+from dalembert.errors import Error
 from dalembert.formulations import (
     angular_velocity_lagrange,
     articulated_body,
@@ -118,8 +119,7 @@ REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
 
 def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist"."""
-    if quantity not in QUANTITIES:
-        raise unknown("quantity", quantity, QUANTITIES)
+    choice(quantity, "quantity", QUANTITIES)
     found = (method for of, method in REGISTRY if of == quantity)
     return tuple(m for m in found if taking is None or takes(quantity, m, taking))
 
@@ -132,9 +132,7 @@ def takes(quantity: str, method: str, name: str) -> bool:
 
 def formulation(quantity: str, method: str, optional: tuple[str, ...] = ()) -> Callable[..., Any]:
     """The function that computes a quantity by a method, with these optional inputs."""
-    known = methods(quantity)
-    if method not in known:
-        raise unknown(f"method for {quantity}:", method, known)
+    choice(method, f"method for {quantity}:", methods(quantity))
     for name in optional:
         if not takes(quantity, method, name):
             able = methods(quantity, taking=name)

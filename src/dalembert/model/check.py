@@ -1,11 +1,12 @@
 """Doubtful data, listed by link, and the robot told in words."""
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.errors import unknown
+from dalembert.arguments import choice
 from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -44,8 +45,7 @@ class Findings(tuple[Finding, ...]):
 
     def about(self, topic: str) -> "Findings":
         """Only those of one topic."""
-        if topic not in TOPICS:
-            raise unknown("topic", topic, TOPICS)
+        choice(topic, "topic", TOPICS)
         return Findings(f for f in self if f.topic == topic)
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
         yield Finding(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")
-    elif body.mass > 0 and (radius := float(np.sqrt(np.abs(body.tensor).max() / body.mass))) > 10.0:
+    elif body.mass > 0 and (radius := math.sqrt(float(np.abs(body.tensor).max())) / math.sqrt(body.mass)) > 10.0:
         yield Finding(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic

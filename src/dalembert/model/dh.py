@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.arguments import choice, instance, listed, number
+from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link, joint
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, rotation_x, rotation_z
-from dalembert.model.values import Value, instance, number
+from dalembert.model.values import Value
 
 M = TypeVar("M", bound=Model)
 CONVENTIONS = ("standard", "modified")
@@ -38,13 +39,12 @@ class DHRow(Value):
         standard: Rz(theta) Tz(d) Tx(a) Rx(alpha), the joint acts first: distal frames, as in Fu, Gonzalez and Lee.
         modified: Rx(alpha) Tx(a) Rz(theta) Tz(d), the joint acts last: proximal frames, as in Craig and Kozlowski.
         """
+        choice(convention, "Denavit-Hartenberg convention", CONVENTIONS)
         alpha, a, d, theta = (number(getattr(self, k), f"DH entry {k}") for k in ("alpha", "a", "d", "theta"))
         turn = Pose(rotation_z(theta), np.zeros(3))
         if convention == "standard":
             return turn, Pose(rotation_x(alpha), (a, 0.0, d))
-        if convention == "modified":
-            return Pose(rotation_x(alpha), (a, 0.0, 0.0)) @ turn @ Pose(np.eye(3), (0.0, 0.0, d)), Pose.identity()
-        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+        return Pose(rotation_x(alpha), (a, 0.0, 0.0)) @ turn @ Pose(np.eye(3), (0.0, 0.0, d)), Pose.identity()
 
 
 def row(given: "DHRow | Mapping[str, Any]") -> DHRow:
@@ -52,7 +52,7 @@ def row(given: "DHRow | Mapping[str, Any]") -> DHRow:
     if isinstance(given, DHRow):
         return given
     if not isinstance(given, Mapping):
-        raise Error(f"a DH row must be a DHRow or a mapping with its fields, got {given!r}")
+        raise Error(f"a DH row must be a DHRow or a mapping with its fields, got {brief(given)}")
     known = DHRow.__dataclass_fields__
     for key in given:
         if key not in known:
@@ -71,11 +71,10 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
     >>> arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(4).tolist()
     [19.62, 4.905]
     """
-    if convention not in CONVENTIONS:
-        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+    choice(convention, "Denavit-Hartenberg convention", CONVENTIONS)
     links: list[Link] = []
     parent = str(options.get("base_name", "base"))
-    for i, given in enumerate(rows, 1):
+    for i, given in enumerate(listed(rows, "rows"), 1):
         try:
             r = row(given)
             before, after = r.placements(convention)

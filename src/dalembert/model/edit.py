@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dalembert.arguments import frozen_array, number
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
-from dalembert.model.values import frozen_array, number
 
 M = TypeVar("M", bound=Model)
 

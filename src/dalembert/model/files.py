@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dalembert.arguments import number, text
 from dalembert.errors import DataWarning, Error, brief, unknown
 from dalembert.files import limits
 from dalembert.files.opening import file_path, opened
@@ -21,7 +22,6 @@ from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.model.urdf import parse_urdf
-from dalembert.model.values import number, text
 
 M = TypeVar("M", bound=Model)
 FORMAT = "dalembert robot 1"

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import flag, frozen_array, instance, number
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
-from dalembert.model.values import Frozen, Value, frozen_array, number
+from dalembert.model.values import Frozen, Value
 from dalembert.precise import product
 from dalembert.spatial import Array, skew
 
@@ -77,7 +78,7 @@ class Inertia(Value):
             com = p[1:4] / p[0] if p[0] else np.zeros(3)
         xx, xy, xz, yy, yz, zz = p[4:]
         made = cls.moved_to_com(float(p[0]), com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return made._possible() if check else made
+        return made._possible() if flag(check, "check") else made
 
     @property
     def about_origin(self) -> Array:
@@ -111,13 +112,14 @@ class Inertia(Value):
 
     def seen_from(self, pose: Pose) -> "Inertia":
         """The same body described in the outer frame, in which its own frame has the given pose."""
+        pose = Pose.coerce(pose)
         R = pose.rotation
         with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
             return Inertia(self.mass, product(R, self.com) + pose.translation, product(product(R, self.tensor), R.T))
 
     def __add__(self, other: "Inertia") -> "Inertia":
         """Two bodies in the same frame, rigidly joined. Exact when one of them is zero."""
-        if other == ZERO:
+        if instance(other, Inertia, "what is added to an inertia") == ZERO:
             return self
         if self == ZERO:
             return other

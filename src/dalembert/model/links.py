@@ -1,18 +1,29 @@
 """Joints, links and named frames: the parts of a robot, each checking itself."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import choice, instance, number, text
+from dalembert.errors import Error, brief
 from dalembert.model.inertia import Inertia
 from dalembert.model.pose import Pose
-from dalembert.model.values import Value, instance, number, text
+from dalembert.model.values import Value
 from dalembert.spatial import exp_z
 
 Kind = Literal["revolute", "prismatic", "helical"]
 LETTERS: dict[str, Kind] = {"R": "revolute", "P": "prismatic", "H": "helical"}
+MOST_JOINTS = 1000  # of robots given by letters
+
+
+def joint_letters(given: Any) -> str:
+    """One letter a joint: R revolute, P prismatic, H helical; not so many that the work has no end."""
+    if not isinstance(given, str) or len(given) > MOST_JOINTS:
+        raise Error(f"joints must be at most {MOST_JOINTS} letters such as 'RPR', got {brief(given)}")
+    for letter in given:
+        choice(letter, f"joint letter in {brief(given, 40)}:", LETTERS)
+    return given
 
 
 class Mimic(NamedTuple):
@@ -54,8 +65,7 @@ class Joint(Value):
     def __post_init__(self) -> None:
         text(self.name, "a joint's name")
         here = f"joint {self.name!r}: "
-        if self.kind not in get_args(Kind):
-            raise unknown(f"kind of joint {self.name!r}:", self.kind, get_args(Kind))
+        choice(self.kind, f"kind of joint {self.name!r}:", get_args(Kind))
         for name in ("lower", "upper", "velocity_limit", "effort_limit"):
             object.__setattr__(self, name, number(getattr(self, name), here + name, finite=False))
         for name in ("pitch", "damping", "coulomb", "armature"):
@@ -64,6 +74,9 @@ class Joint(Value):
             raise Error(f"{here}lower limit {self.lower} is above upper limit {self.upper}")
         if self.mimic is not None:
             instance(self.mimic, Mimic, f"{here}mimic")
+            text(self.mimic.joint, f"{here}what it mimics")
+            numeric = (number(getattr(self.mimic, name), f"{here}mimic {name}") for name in ("multiplier", "offset"))
+            object.__setattr__(self, "mimic", Mimic(self.mimic.joint, *numeric))
         for name in ("damping", "coulomb", "armature", "velocity_limit", "effort_limit"):
             if getattr(self, name) < 0:
                 raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")

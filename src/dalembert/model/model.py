@@ -1,13 +1,14 @@
 """A robot's data: links, base, gravity and named frames, checked as a whole when built."""
 
-import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import by_name, choice, frozen_array, instance, listed, numbers, room, text, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.inertia import Inertia
@@ -15,21 +16,36 @@ from dalembert.model.links import Frame, Link, Note
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
-from dalembert.model.values import Frozen, Value, frozen_array, instance, text
+from dalembert.model.values import Frozen, Value
 from dalembert.precise import product
 from dalembert.spatial import Array, Transform
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
+def a_robot(given: Any, function: str) -> Any:
+    """A robot, for functions that are not its methods."""
+    if not isinstance(given, Model):
+        raise Error(f"{function} takes a robot, such as da.robot('puma560'), got {brief(given)}")
+    return given
+
+
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
-    if not isinstance(given, Sequence):
-        raise Error(f"{what} must be a list of dalembert.{kind.__name__}, got {brief(given)}")
-    return tuple(instance(x, kind, f"each of {what}") for x in given)
+    return tuple(instance(x, kind, f"each of {what}") for x in listed(given, what))
 
 
-def _note(link: Any, remark: Any, topic: Any = "inertia") -> Note:
+def _note(given: Any) -> Note:
+    parts = given if isinstance(given, tuple) else ()
+    if len(parts) not in (2, 3):
+        raise Error(f"each of notes must be a link, a remark and a topic, got {brief(given)}")
+    link, remark, topic = (*parts, "inertia")[:3]
     return Note(text(link, "a note's link"), text(remark, "a note"), text(topic, "a note's topic"))
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    return np.random.default_rng(whole(rng, "rng, unless it is a numpy Generator,", 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,11 +70,11 @@ class Model(Value):
         text(self.name, "a robot's name")
         text(self.base_name, "the base's name")
         instance(self.base_inertia, Inertia, "the inertia of the base")
-        if self.source:
+        if not isinstance(self.source, str) or self.source:
             text(self.source, "the source of a robot")
         object.__setattr__(self, "links", _all(Link, self.links, "links"))
         object.__setattr__(self, "frames", _all(Frame, self.frames, "frames"))
-        object.__setattr__(self, "notes", tuple(_note(*note) for note in self.notes))
+        object.__setattr__(self, "notes", tuple(_note(note) for note in listed(self.notes, "notes")))
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "gravity"))
         object.__setattr__(self, "base", Pose.coerce(self.base))
         seen = {self.base_name}
@@ -159,15 +175,16 @@ class Model(Value):
             np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
             np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
         )
-        shape = tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
-        share = np.random.default_rng(rng).uniform(size=(*shape, self.n))
+        sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
+        sizes = [whole(size, "each of shape", 0) for size in sizes]
+        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "ask for fewer at once")
+        share = _generator(rng).uniform(size=(*sizes, self.n))
         return low * (1 - share) + high * share
 
     def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
         """Joint values by name to an array in joint order; names left out take `default`, or are an error."""
-        for name in values:
-            if name not in self.joint_names:
-                raise unknown(f"joint of {self.name}:", name, self.joint_names)
+        for name in by_name(values, "values", "{'joint1': 0.0}"):
+            choice(name, f"joint of {self.name}:", self.joint_names)
         missing = [name for name in self.joint_names if name not in values]
         if missing and default is None:
             raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
@@ -179,17 +196,19 @@ class Model(Value):
 
     def to_dict(self, array: Any) -> dict[str, Any]:
         """An array (..., n) in joint order to joint values by name."""
-        array = np.asarray(array)
+        array = numbers(array, "the array of to_dict", complex_=True)
         if array.ndim == 0 or array.shape[-1] != self.n:
             raise Error(f"to_dict needs {self.n} joint values along the last axis, got an array of shape {array.shape}")
-        return {name: array[..., i] if array.ndim > 1 else float(array[i]) for i, name in enumerate(self.joint_names)}
+        return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(self.joint_names)}
 
     def reorder(self, array: Any, from_names: Any) -> Array:
         """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
 
         Names that are no joints here are left out; a joint that is not named is an error.
         """
-        array, names = np.asarray(array), list(from_names)
+        array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
+        for name in names:
+            text(name, "each of from_names")
         if array.ndim == 0 or array.shape[-1] != len(names):
             raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
         place = {name: k for k, name in enumerate(names)}

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import frozen_array, number
 from dalembert.errors import Error
-from dalembert.model.values import Frozen, Value, frozen_array
+from dalembert.model.values import Frozen, Value
 from dalembert.precise import cos_sin, exact, exact_rotation, precisely, product
 from dalembert.spatial import Array, Transform, cross, dot
 
@@ -101,12 +102,13 @@ class Pose(Value):
 
     def __matmul__(self, inner: "Pose") -> "Pose":
         """The pose of `inner`'s frame in this pose's outer frame."""
+        inner = Pose.coerce(inner)
         rotation, translation = (product(self.rotation, x) for x in (inner.rotation, inner.translation))
         return Pose(rotation, translation + self.translation)
 
     def snapped(self, tolerance: float) -> "Pose":
         """A rotation nearby in which the entries that are now smaller than `tolerance` are exactly 0."""
-        small = np.abs(self.rotation) <= tolerance
+        small = np.abs(self.rotation) <= number(tolerance, "the tolerance of snapped")
         if not self.rotation[small].any():
             return self
         R = self.rotation

@@ -5,9 +5,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import whole
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import LETTERS, Joint, Link
+from dalembert.model.links import LETTERS, Joint, Link, joint_letters
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, unit
 from dalembert.model.values import parent_indices
@@ -43,17 +43,15 @@ def random_robot(cls: type[M], seed: int, joints: str = "RPRRP", parents: Sequen
     `joints`: one letter a joint, R revolute, P prismatic, H helical. `parents`: index of each link's parent, -1 for the
     base; left out, the links form a chain.
     """
-    if not isinstance(joints, str) or not isinstance(seed, int) or seed < 0:
-        raise Error(f"random_robot needs a seed from 0 and joint letters such as 'RPR', got {brief(seed)}, {brief(joints)}")
+    seed, joints = whole(seed, "the seed of random_robot", 0, 10**18), joint_letters(joints)
     rng = np.random.default_rng(seed)
     above = parent_indices(parents, len(joints))
     links: list[Link] = []
     for i, (letter, p) in enumerate(zip(joints, above, strict=True)):
-        if letter not in LETTERS:
-            raise unknown(f"joint letter in {joints!r}:", letter, LETTERS)
         pitch = float(rng.uniform(0.05, 0.3)) if letter == "H" else 0.0
         joint = Joint(f"joint{i + 1}", LETTERS[letter], pitch=pitch)
         parent = "base" if p < 0 else f"link{p + 1}"
         links.append(Link(f"link{i + 1}", parent, joint, random_pose(rng), random_pose(rng), random_inertia(rng)))
     gravity = np.array([0.0, 0.0, -9.81]) + rng.uniform(-2.0, 2.0, 3)
-    return cls(f"random_{joints}_{seed}", tuple(links), gravity=gravity, base=random_pose(rng))
+    shown = joints if len(joints) <= 100 else f"{len(joints)}_joints"
+    return cls(f"random_{shown}_{seed}", tuple(links), gravity=gravity, base=random_pose(rng))

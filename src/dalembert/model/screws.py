@@ -5,12 +5,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dalembert.arguments import choice, frozen_array, instance, listed
 from dalembert.errors import Error
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
-from dalembert.model.values import frozen_array, instance, parent_indices
+from dalembert.model.values import parent_indices
 from dalembert.precise import precisely, product
 from dalembert.spatial import Ad, Array, cross, dot
 
@@ -46,13 +47,13 @@ def from_screws(
     >>> pendulum.inverse_dynamics([0.0], [0.0], [0.0]).tolist()
     [9.81]
     """
+    homes, inertias = listed(homes, "homes"), listed(inertias, "inertias")
     count = len(homes)
     S = frozen_array(np.zeros((0, 6)) if count == 0 == np.size(screws) else screws, (count, 6), "screws")
     poses = [Pose.coerce(home) for home in homes]
     if len(inertias) != count:
         raise Error(f"{count} home poses but {len(inertias)} inertias; every link needs both")
-    if frame not in ("space", "body"):
-        raise Error(f'frame must be "space" or "body", got {frame!r}')
+    choice(frame, "frame of screws", ("space", "body"))
     if frame == "body" and count:
         tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
         S = precisely(Ad)(tip_pose.transform, S)
@@ -80,7 +81,7 @@ def from_screws(
 
 
 def _names(given: Sequence[str] | None, stem: str, count: int) -> list[str]:
-    names = [f"{stem}{i}" for i in range(1, count + 1)] if given is None else list(given)
+    names = [f"{stem}{i}" for i in range(1, count + 1)] if given is None else listed(given, f"{stem}_names")
     if len(names) != count:
         raise Error(f"{count} links but {len(names)} {stem} names")
     return names

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from dalembert.arguments import batch, instance, numbers, targets
 from dalembert.errors import Error, brief
 from dalembert.native import cache, direct, machine, threads
 from dalembert.native.emit import emit
@@ -50,13 +51,15 @@ class Kernel:
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
         if len(arrays) != len(self.inputs):
-            raise TypeError(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
-        given = [np.asarray(a) for a in arrays]
-        batches = {v.batch(a) for a, v in zip(given, self.inputs, strict=True)}
-        batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
-        states = prod(batch)
+            raise Error(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
+        pairs = zip(arrays, self.inputs, strict=True)
+        given = [a if type(a) is np.ndarray and a.dtype.char == "d" else numbers(a, v.name) for a, v in pairs]
+        shape = batch({v.name: v.batch(a) for a, v in zip(given, self.inputs, strict=True)}, "a kernel")
+        states = prod(shape)
+        if out is not None:
+            targets(out, {v.name: (*shape, *v.shape) for v in self.outputs}, "a kernel")
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
-            return self._split(given, batch, min(count, states * self.size // WORTH_A_THREAD), out)
+            return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.here(*given, out=out)
 
     def here(self, *arrays: Any, out: Any = None) -> Any:
@@ -71,15 +74,14 @@ class Kernel:
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
         """Cut the batch into parts of whole vectors, one part a thread."""
         shapes = [(*batch, *v.shape) for v in self.outputs]
-        targets = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
-        plain = all(isinstance(t, np.ndarray) for t in targets) and [t.shape for t in targets] == shapes
-        if not plain or (out is not None and any(np.may_share_memory(t, a) for t in targets for a in arrays)):
-            return self.here(*arrays, out=out)  # numpy copies what overlaps within one call, and refuses wrong shapes
-        result = out if out is not None else targets[0] if len(targets) == 1 else tuple(targets)
+        parts = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
+        if out is not None and any(np.may_share_memory(t, a) for t in parts for a in arrays):
+            return self.here(*arrays, out=out)  # numpy copies what overlaps within one call
+        result = out if out is not None else parts[0] if len(parts) == 1 else tuple(parts)
         wide = [np.broadcast_to(a, (*batch, *v.shape)) for a, v in zip(arrays, self.inputs, strict=True)]
-        if len(batch) > 1 and all(x.flags.c_contiguous for x in (*wide, *targets)):  # many short axes are one long one
+        if len(batch) > 1 and all(x.flags.c_contiguous for x in (*wide, *parts)):  # many short axes are one long one
             wide = [x.reshape(-1, *v.shape) for x, v in zip(wide, self.inputs, strict=True)]
-            targets = [x.reshape(-1, *v.shape) for x, v in zip(targets, self.outputs, strict=True)]
+            parts = [x.reshape(-1, *v.shape) for x, v in zip(parts, self.outputs, strict=True)]
             batch = (prod(batch),)
         axis = int(np.argmax(batch))
         length, step = batch[axis], machine.host().lanes
@@ -89,7 +91,7 @@ class Kernel:
             return array[(slice(None),) * axis + (slice(start, start + part),)]
 
         def job(start: int) -> Callable[[], Any]:
-            return lambda: self.here(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in targets))
+            return lambda: self.here(*(cut(a, start) for a in wide), out=tuple(cut(t, start) for t in parts))
 
         threads.run([job(start) for start in range(0, length, part)])
         return result
@@ -106,6 +108,7 @@ def compile_program(program: Program) -> Kernel:
     >>> kernel([[1.0, 2.0], [3.0, 4.0]], [10.0, 100.0]).tolist()
     [[11.0, 201.0], [31.0, 401.0]]
     """
+    instance(program, Program, "the program to compile")
     found = _made.get(program.digest)
     if found is None:
         found = _unpack(_code(program), (compile_program, (program,)))

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, unknown
+from dalembert.arguments import choice
+from dalembert.errors import Error
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -78,14 +79,12 @@ def place(model: Model, link: str | None, point: Any = None) -> tuple[int, Trans
 
 def check_frame(frame: str) -> None:
     """Refuse what is no frame of a twist."""
-    if not isinstance(frame, str) or frame not in FRAMES:
-        raise unknown("frame of a twist:", frame, FRAMES)
+    choice(frame, "frame of a twist:", FRAMES)
 
 
 def check_about(about: str) -> None:
     """Refuse what is no point of reference of momentum."""
-    if not isinstance(about, str) or about not in ABOUT:
-        raise unknown("point of reference of momentum:", about, ABOUT)
+    choice(about, "point of reference of momentum:", ABOUT)
 
 
 def poses(model: Model, q: Any) -> Array:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import batch, number
 from dalembert.errors import Error, SingularWarning
 from dalembert.model.model import Model
-from dalembert.model.values import number
 from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.quantities.quantity import evaluate, joint_vector, program
 from dalembert.quantities.table import Q, Quantity, register
@@ -67,7 +67,8 @@ def sectional_curvature(robot: Model, q: Any, u: Any, v: Any) -> Array:
     >>> float(da.robot("two_link").sectional_curvature([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]).round(6))
     2.571429
     """
-    u, v = (joint_vector(robot, "sectional_curvature", name, x) for name, x in (("u", u), ("v", v)))
+    q, u, v = (joint_vector(robot, "sectional_curvature", name, x) for name, x in (("q", q), ("u", u), ("v", v)))
+    batch({"q": q.shape[:-1], "u": u.shape[:-1], "v": v.shape[:-1]}, "sectional_curvature")
     M, R = mass_matrix(robot, q), riemann_curvature(robot, q)
     uu, uv, vv = (np.einsum("...i,...ij,...j->...", a, M, b) for a, b in ((u, u), (u, v), (v, v)))
     area = uu * vv - uv * uv
@@ -101,10 +102,11 @@ def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
         for k in range(indices):
             shape = (*unit.shape[:-1], *(robot.n if axis == k else 1 for axis in range(indices)))
             x = x * unit.reshape(shape) ** power
-        return np.abs(x).reshape((*unit.shape[:-1], -1)).max(axis=-1, initial=0.0)
+        return np.abs(x).max(axis=tuple(range(-indices, 0)), initial=0.0)
 
     largest = scaled(slope, 4) + scaled(first, 3) ** 2 * scaled(up, 2, -1)
-    return bool(np.all(scaled(riemann_curvature(robot, q), 4) <= tolerance * largest))
+    with np.errstate(over="ignore"):
+        return bool(np.all(scaled(riemann_curvature(robot, q), 4) <= tolerance * largest))
 
 
 def _christoffel_gradient(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert import linalg
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import choice, positive
+from dalembert.errors import Error
 from dalembert.formulations import formulation, methods
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
-from dalembert.model.values import number
 from dalembert.quantities.quantity import evaluate, program
 from dalembert.quantities.table import OUTSIDE, QD, QDD, STATE, TAU, Q, Quantity, pivots, register
 from dalembert.quantities.wrench import Wrench, as_array
@@ -193,8 +193,7 @@ def dh_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, convention: str, 
     >>> d.a[:, 0].round(4).tolist()
     [19.6124, 0.0]
     """
-    if convention not in CONVENTIONS:
-        raise unknown("Denavit-Hartenberg convention", convention, CONVENTIONS)
+    choice(convention, "Denavit-Hartenberg convention", CONVENTIONS)
     _check_table(robot, convention)
     before, after, _ = geometry_derivatives(robot, q, qd, qdd, backend=backend)
     d, theta = before[..., 5], before[..., 2]
@@ -254,12 +253,11 @@ def linearize(
     B = np.concatenate([zero, d.dtau], -2)
     if step is None:
         return Linearization(A, B)
-    seconds = number(step, "linearize: step")
-    if seconds <= 0:
-        raise Error(f"linearize: step must be a positive number of seconds, got {brief(step)}")
+    seconds = positive(step, "linearize: step")
     whole = np.zeros((*A.shape[:-2], 3 * n, 3 * n), A.dtype)
     whole[..., : 2 * n, : 2 * n], whole[..., : 2 * n, 2 * n :] = A, B
-    held = _exponential(seconds * whole)
+    with np.errstate(all="ignore"):  # absurd steps overflow: the results say so
+        held = _exponential(seconds * whole)
     return Linearization(held[..., : 2 * n, : 2 * n], held[..., : 2 * n, 2 * n :])
 
 
@@ -268,7 +266,7 @@ def _exponential(X: Array) -> Array:
     sizes = np.abs(X).sum(axis=-1)
     size = float(sizes[np.isfinite(sizes)].max(initial=0.0))  # of the states that have one
     halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
-    X = X / 2.0**halvings
+    X = X * 2.0**-halvings
     term = total = np.broadcast_to(np.eye(X.shape[-1]), X.shape)
     for k in range(1, 18):
         term = term @ X / k

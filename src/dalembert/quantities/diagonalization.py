@@ -7,7 +7,7 @@ D xi' + C(q, xi) + U^-1 g = kappa.
 
 from typing import Any
 
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import choice, flag
 from dalembert.formulations.spatial_operator import Diagonalization, OperatorRates, SpatialOperators
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate
@@ -28,9 +28,7 @@ def diagonalize(robot: Model, q: Any, *, backend: str = "auto", out: Any = None)
 
 
 def _of(normalized: bool) -> str:
-    if not isinstance(normalized, bool):
-        raise Error(f"normalized must be True or False, got {brief(normalized)}")
-    return "diagonalized_normalized" if normalized else "diagonalized_unnormalized"
+    return "diagonalized_normalized" if flag(normalized, "normalized") else "diagonalized_unnormalized"
 
 
 def quasi_velocity(robot: Model, q: Any, qd: Any, *, normalized: bool = True, backend: str = "auto", out: Any = None) -> Array:
@@ -130,6 +128,5 @@ def spatial_operator_rates(
     [0.631103, 0.0]
     """
     quantities = {"local": "spatial_operator_rates", "inertial": "inertial_operator_rates"}
-    if frame not in quantities:
-        raise unknown("frame of the rates:", frame, quantities)
-    return evaluate(robot, quantities[frame], "spatial_operator", {"q": q, "qd": qd}, backend, out)
+    name = quantities[choice(frame, "frame of the rates:", quantities)]
+    return evaluate(robot, name, "spatial_operator", {"q": q, "qd": qd}, backend, out)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import batch, number
 from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
-from dalembert.model.values import number
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.quantity import checked_input, evaluate, operation_count
 from dalembert.quantities.table import STATE, Quantity, forces, register, sized
@@ -151,11 +151,8 @@ def _kept(tran: Array, rot: Array, threshold: float) -> tuple[Array, Array]:
 def _path(robot: Model, *state: Any) -> tuple[Array, Array, Array]:
     """q, qd and qdd as arrays (m, n) of real numbers."""
     arrays = [checked_input(robot, NAME, name, x) for name, x in zip(STATE, state, strict=True)]
-    try:
-        q, qd, qdd = np.broadcast_arrays(*arrays)
-    except ValueError:
-        shapes = ", ".join(str(x.shape) for x in arrays)
-        raise Error(f"dominance(): q, qd, qdd of shapes {shapes} do not broadcast together") from None
+    batch({name: x.shape[:-1] for name, x in zip(STATE, arrays, strict=True)}, "dominance")
+    q, qd, qdd = np.broadcast_arrays(*arrays)
     if not q.size or not all(x.dtype.kind in "fiu" and np.isfinite(x).all() for x in arrays):
         raise Error("dominance() needs a robot with joints and a path of at least one state, with real and finite numbers")
     return q.reshape(-1, robot.n), qd.reshape(-1, robot.n), qdd.reshape(-1, robot.n)

@@ -40,11 +40,11 @@ def inverse_dynamics(
     >>> arm.inverse_dynamics([[0.1, 0.2]] * 3, [1.0, 0.0], [0.0, 0.0], method="lie_group").shape
     (3, 2)
     """
-    if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
-        try:  # no look at shapes or values here: the kernel refuses what is wrong
+    try:  # no look at shapes or values here: the kernel refuses what is wrong
+        if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
             return robot.memo["inverse_dynamics"][method](q, qd, qdd)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
     return evaluate(robot, "inverse_dynamics", method, given, backend, out)
@@ -79,13 +79,13 @@ def forward_dynamics(
     >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [19.6124, 4.9031]).round(12).tolist()
     [0.0, 0.0]
     """
-    if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
-        try:
+    try:
+        if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
             found = robot.memo["forward_dynamics"][method](q, qd, tau)
             if (total := found.dot(found)) == total if found.ndim == 1 else regular(found):  # a sum tells NaN
                 return found
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "forward_dynamics", q, wrenches)
     return evaluate(robot, "forward_dynamics", method, given, backend, out)
@@ -100,11 +100,11 @@ def mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend
     >>> da.robot("two_link").mass_matrix([0.0, 0.0]).round(6).tolist()
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
-    if out is None and backend == "auto":
-        try:
+    try:
+        if out is None and backend == "auto":
             return robot.memo["mass_matrix"][method](q)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass
     return evaluate(robot, "mass_matrix", method, {"q": q}, backend, out)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import by_name, several
+from dalembert.arguments import by_name, choice, several
 from dalembert.errors import Error, brief, unknown
 from dalembert.files.saving import save_text
 from dalembert.model.links import Joint
@@ -97,8 +97,7 @@ def generate(
     # two_link: inverse_dynamics, mass_matrix
     ...
     """
-    if not isinstance(language, str) or language not in PRINTERS:
-        raise unknown("language", language, PRINTERS)
+    choice(language, "language", PRINTERS)
     if robot.n == 0:
         raise Error(f"{robot.name} has no moving joints: there is nothing to generate")
     chosen = several(quantities, "quantities")
@@ -153,7 +152,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     given = dict(by_name(options.get(quantity, {}), f"options of {quantity}", "{'link': 'hand'}"))
     if "optional" in given:
         given["optional"] = several(given["optional"], "optional")
-    method = method or quantity_named(quantity).method
+    method = quantity_named(quantity).method if method is None else method
     check_method(quantity, method, given.get("optional", ()))
     made = program(robot, quantity, method, **given)
     for variable in (*made.inputs, *made.outputs):

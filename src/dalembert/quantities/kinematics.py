@@ -67,11 +67,11 @@ def pose(robot: Model, q: Any, link: str | None = None, *, point: Any = None, ba
     >>> da.robot("panda").pose([0.0] * 7, "panda_hand_tcp", point=(0, 0, 0.1))[:3, 3].round(6).tolist()
     [0.088, 0.0, 0.7226]
     """
-    if point is out is None and backend == "auto":
-        try:
+    try:
+        if point is out is None and backend == "auto":
             return robot.memo["pose"][_METHOD, link](q)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     chain.carrier(robot, link)
     return evaluate(robot, "pose", _METHOD, {"q": q, "point": point}, backend, out, link=link)
 
@@ -106,11 +106,11 @@ def twist(
     >>> da.robot("two_link").twist([0.0, 0.0], [1.0, 0.0], frame="world_aligned")[[2, 4]].tolist()  # about z, along y
     [1.0, 2.0]
     """
-    if point is out is None and backend == "auto":
-        try:
+    try:
+        if point is out is None and backend == "auto":
             return robot.memo["twist"][_METHOD, link, frame](q, qd)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass
     _check(robot, link, frame)
     return evaluate(robot, "twist", _METHOD, {"q": q, "qd": qd, "point": point}, backend, out, link=link, frame=frame)
 
@@ -137,11 +137,11 @@ def jacobian(
     >>> da.robot("two_link").jacobian([0.0, 0.0], frame="world_aligned")[[2, 4]].tolist()
     [[1.0, 1.0], [2.0, 1.0]]
     """
-    if point is out is None and backend == "auto":
-        try:
+    try:
+        if point is out is None and backend == "auto":
             return robot.memo["jacobian"][_METHOD, link, frame](q)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass
     _check(robot, link, frame)
     return evaluate(robot, "jacobian", _METHOD, {"q": q, "point": point}, backend, out, link=link, frame=frame)
 
@@ -166,11 +166,11 @@ def jacobian_rate(
     >>> da.robot("two_link").jacobian_rate([0.0, 0.0], [1.0, 0.0], frame="world_aligned")[3].tolist()
     [-2.0, -1.0]
     """
-    if point is out is None and backend == "auto":
-        try:
+    try:
+        if point is out is None and backend == "auto":
             return robot.memo["jacobian_rate"][_METHOD, link, frame](q, qd)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass
     _check(robot, link, frame)
     return evaluate(robot, "jacobian_rate", _METHOD, {"q": q, "qd": qd, "point": point}, backend, out, link=link, frame=frame)
 

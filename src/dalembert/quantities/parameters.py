@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import flag
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate
@@ -53,10 +54,10 @@ def regressor_parameters(robot: Model, *, friction: bool = False, armature: bool
     """
     names, values = [*parameter_names(robot)], [parameter_vector(robot)]
     rotors, damping, coulomb = joint_parameters(robot)
-    if friction:
+    if flag(friction, "friction"):
         names += [f"{name}[{joint}]" for joint in robot.joint_names for name in ("damping", "coulomb")]
         values.append(np.stack([damping, coulomb], axis=-1).ravel())
-    if armature:
+    if flag(armature, "armature"):
         names += [f"armature[{joint}]" for joint in robot.joint_names]
         values.append(rotors)
     return Parameters(tuple(names), np.concatenate(values))
@@ -84,7 +85,7 @@ def regressor(
     >>> (arm.regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.parameters).round(6).tolist()
     [19.6124, 4.9031]
     """
-    return _columns(robot, (q, qd, qdd), None, bool(friction), bool(armature), backend, out)
+    return _columns(robot, (q, qd, qdd), None, flag(friction, "friction"), flag(armature, "armature"), backend, out)
 
 
 def base_regressor(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "auto", out: Any = None) -> Array:
@@ -105,11 +106,11 @@ def base_regressor(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "a
 def _columns(
     robot: Model, state: tuple[Any, ...], columns: tuple[int, ...] | None, friction: bool, armature: bool, backend: str, out: Any
 ) -> Array:
-    if out is None and backend == "auto":
-        try:
+    try:
+        if out is None and backend == "auto":
             return robot.memo["regressor"]["regressor", columns, friction, armature](*state)
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = dict(zip(STATE, state, strict=True))
     return evaluate(robot, "regressor", "regressor", given, backend, out, columns=columns, friction=friction, armature=armature)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import several
+from dalembert.arguments import batch as broadcast
+from dalembert.arguments import choice, flag, numbers, several, targets
 from dalembert.errors import Error, PerformanceWarning, brief, unknown
 from dalembert.formulations import formulation, takes
 from dalembert.linalg import SingularError
@@ -18,6 +19,7 @@ from dalembert.model.model import Model
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
 from dalembert.quantities.singular import check_regular, regular, without_inertia
+from dalembert.quantities.size import check_size
 from dalembert.quantities.table import UNGUARDED, Quantity, check_method, joint_parameters, methods, pivots, quantity_named, sized
 from dalembert.spatial import Array
 from dalembert.trace.count import OperationCount, tally
@@ -65,15 +67,24 @@ def program(
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
     described, chosen, optional = quantity_named(quantity), _options(quantity, options), several(optional, "optional")
-    if described.derived and (by := method or described.method) in described.methods:
+    folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
+    by = _method(quantity, method)
+    check_size(model.parents, model.name, quantity, by)
+    if described.derived and by in described.methods:
         _shapes(model, described, optional)
         return described.derived(model, by, optional, chosen)
-    body, shapes = _body(model, quantity, method, optional)
+    body, shapes = _body(model, quantity, by, optional)
     try:
         with np.errstate(all="ignore"):  # absurd figures overflow: the results say so
             return trace(body, shapes, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
     except SingularError as singular:
         raise without_inertia(model, quantity, singular.index) from None
+
+
+def _method(quantity: str, method: str | None) -> str:
+    """The name of a method, or of the default one."""
+    described = quantity_named(quantity)
+    return described.method if method is None else choice(method, f"method for {quantity}:", methods(quantity))
 
 
 def _options(quantity: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,14 +93,18 @@ def _options(quantity: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known:
             raise unknown(f"option of {quantity}:", name, known)
-    return {**known, **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}}
+    chosen = {**known, **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}}
+    try:
+        hash(tuple(chosen.values()))
+    except TypeError:
+        raise Error(f"the options of {quantity} must be names, numbers or tuples of them, got {brief(options)}") from None
+    return chosen
 
 
-def _body(model: Model, quantity: str, method: str | None, optional: Sequence[str]) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _body(model: Model, quantity: str, method: str, optional: Sequence[str]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """A quantity of this robot as a function of arrays, and the shapes of those."""
     described = quantity_named(quantity)
     shapes = _shapes(model, described, optional)
-    method = method or described.method
     function = formulation(quantity, method, tuple(optional))
     # on a standing base these depend neither on link frames nor on how inertias are shared out along the axes
     tree = model.reduced_tree if described.invariant and not optional else model.exact_tree
@@ -119,12 +134,13 @@ def operation_count(
     17 mul, 14 add, 2 sincos
     """
     bare = without_armature(without_friction(model))
-    if customized:
+    if flag(customized, "customized"):
         return count(program(bare, quantity, method, **options))
-    described = quantity_named(quantity)
-    if (method or described.method) in described.methods:
+    by = _method(quantity, method)
+    if by in quantity_named(quantity).methods:
         raise Error(f"{quantity} is derived from the program of a formulation, so it has a customized count only")
-    return tally(*_body(bare, quantity, method, ()))
+    check_size(model.parents, model.name, quantity, by)
+    return tally(*_body(bare, quantity, by, ()))
 
 
 def compile(
@@ -145,10 +161,8 @@ def compile(
     >>> da.robot("two_link").compile("inverse_dynamics").backend
     'native'
     """
-    described = quantity_named(quantity)
-    method = method or described.method
-    if backend not in BACKENDS:
-        raise unknown("backend", backend, BACKENDS)
+    described, method = quantity_named(quantity), _method(quantity, method)
+    choice(backend, "backend", BACKENDS)
     _shapes(model, described, optional := several(optional, "optional"))
     included = tuple(name for name in described.optional if name in optional)
     chosen = tuple(_options(quantity, options).items())
@@ -158,6 +172,7 @@ def compile(
         if model.n == 0:
             raise Error(f"{model.name} has no moving joints: there is nothing to compile")
         check_method(quantity, method, included)
+        check_size(model.parents, model.name, quantity, method)
         kept = kernels.setdefault((method, included, backend, chosen), _make(model, quantity, method, included, backend, chosen))
         if isinstance(kept, Kernel) and not included and backend == "auto" and method not in UNGUARDED:
             # what a call without optional inputs looks up: the bare name of the method, or the values of the options
@@ -228,36 +243,23 @@ def evaluate(
 ) -> Any:
     """A quantity on arrays: shapes checked, kernel looked up, batches broadcast."""
     described = quantity_named(quantity)
-    if out is None and backend == "auto" and (found := _short(model, quantity, method, described, given, options)) is not None:
+    if out is None and (found := _short(model, quantity, method, described, given, backend, options)) is not None:
         return found
-    if not isinstance(method, str):
-        raise unknown(f"method for {quantity}:", method, methods(quantity))
     check_method(quantity, method)
-    if backend not in BACKENDS:
-        raise unknown("backend", backend, BACKENDS)
-    present = {name: _numbers(quantity, name, given[name]) for name in described.inputs}
-    present |= {name: _numbers(quantity, name, given[name]) for name in described.optional if given.get(name) is not None}
+    choice(backend, "backend", BACKENDS)
+    names = (*described.inputs, *(name for name in described.optional if given.get(name) is not None))
+    present = {name: numbers(given[name], f"{quantity}: {name}", complex_=True) for name in names}
     optional = tuple(name for name in present if name in described.optional)
     shapes = _shapes(model, described, optional)
     arrays = [_checked(model, quantity, name, present[name], shape) for name, shape in shapes.items()]
     batches = {name: a.shape[: a.ndim - len(s)] for (name, s), a in zip(shapes.items(), arrays, strict=True)}
-    try:
-        batch = np.broadcast_shapes(*batches.values())
-    except (ValueError, RuntimeError):
-        shown = ", ".join(f"{name} {shape}" for name, shape in batches.items())
-        raise Error(f"{quantity}: the leading (batch) axes do not broadcast together: {shown}") from None
+    batch = broadcast(batches, quantity)
     chosen = _options(quantity, options)
     results = [(*batch, *sized(model, t, chosen)) for t in described.outputs.values()]
     complex_ = any(a.dtype.kind == "c" for a in arrays)
-    if out is not None and described.result and (not isinstance(out, tuple) or len(out) != len(results)):
-        raise Error(f"{quantity}: out must be a tuple of {len(results)} arrays ({', '.join(described.outputs)})")
     if out is not None:
-        targets = tuple(out) if described.result else (out,)  # an earlier result will do, too
-        for target, shape in zip(targets, results, strict=True):
-            _checked_out(quantity, target, shape, complex_)
-        if any(np.may_share_memory(a, b) for k, a in enumerate(targets) for b in targets[:k]):
-            raise Error(f"{quantity}: the arrays of out must not overlap")
-        out = targets if described.result else out
+        found = targets(out, dict(zip(described.outputs, results, strict=True)), quantity, complex_=complex_)
+        out = tuple(found) if described.result else out  # an earlier result will do, too
     if model.n == 0 and method in described.methods:
         found = NumpyKernel(program(model, quantity, method, optional=optional, **options))(*arrays, out=out)
         return described.result(*found) if described.result else found
@@ -282,13 +284,21 @@ def evaluate(
 
 
 def _short(
-    model: Model, quantity: str, method: str, described: Quantity, given: Mapping[str, Any], options: Mapping[str, Any]
+    model: Model,
+    quantity: str,
+    method: str,
+    described: Quantity,
+    given: Mapping[str, Any],
+    backend: str,
+    options: Mapping[str, Any],
 ) -> Any:
     """The result by a kernel that is there already, without a look at shapes: it refuses what is wrong. None if it does."""
     for name in described.optional:
         if given.get(name) is not None:
             return None
     try:
+        if backend != "auto":
+            return None
         key = (method, *{**described.options, **options}.values()) if described.options else method
         found = model.memo[quantity][key](*[given[name] for name in described.inputs])
     except (KeyError, TypeError, ValueError, RuntimeError):
@@ -300,7 +310,7 @@ def _short(
 
 def joint_vector(model: Model, function: str, name: str, value: Any) -> Array:
     """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
-    array = _checked(model, function, name, _numbers(function, name, value), (model.n,))
+    array = _checked(model, function, name, numbers(value, f"{function}: {name}", complex_=True), (model.n,))
     return array if array.dtype.kind == "c" else array.astype(float)
 
 
@@ -308,17 +318,7 @@ def checked_input(model: Model, quantity: str, name: str, value: Any) -> Array:
     """One input as an array whose core shape is right."""
     described = quantity_named(quantity)
     shape = sized(model, {**described.inputs, **described.optional}[name])
-    return _checked(model, quantity, name, _numbers(quantity, name, value), shape)
-
-
-def _numbers(quantity: str, name: str, value: Any) -> Array:
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise Error(f"{quantity}: {name} must hold numbers in a regular array, got rows of different lengths") from None
-    if array.dtype.kind not in "fiubc":
-        raise Error(f"{quantity}: {name} must hold numbers, got {brief(value)}")
-    return array.astype(float) if array.dtype == np.longdouble else array
+    return _checked(model, quantity, name, numbers(value, f"{quantity}: {name}", complex_=True), shape)
 
 
 def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[int, ...]) -> Array:
@@ -327,15 +327,3 @@ def _checked(model: Model, quantity: str, name: str, array: Array, shape: tuple[
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{quantity}: {name} has shape {array.shape}, {model.name} needs {wanted}{order}")
     return array
-
-
-def _checked_out(quantity: str, out: Any, shape: tuple[int, ...], complex_: bool) -> Array:
-    if not isinstance(out, np.ndarray):
-        raise Error(f"{quantity}: out must be a numpy array, got {type(out).__name__}")
-    if out.shape != shape:
-        raise Error(f"{quantity}: out has shape {out.shape}, the result has {shape}")
-    if not out.flags.writeable:
-        raise Error(f"{quantity}: out must be writable")
-    if out.dtype.kind not in ("c" if complex_ else "fc"):
-        raise Error(f"{quantity}: out must be an array of {'complex numbers' if complex_ else 'floats'}, got dtype {out.dtype}")
-    return out

@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from dalembert.arguments import flag
 from dalembert.errors import Error, SingularWarning, brief
 from dalembert.files.layout import States
 from dalembert.files.states import Progress, read_states, write_states
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.quantities.quantity import compile
 from dalembert.quantities.singular import singular_states
 from dalembert.quantities.table import check_method, quantity_named
@@ -35,8 +36,10 @@ def evaluate_states(
     described = quantity_named(quantity)
     if quantity not in ("inverse_dynamics", "forward_dynamics"):
         raise Error(f"files of states are for inverse_dynamics and forward_dynamics, got {brief(quantity)}")
-    method = method or described.method
+    a_robot(robot, "evaluate_states")
+    method = described.method if method is None else method
     check_method(quantity, method)
+    everything = flag(everything, "everything")
     (result,) = described.outputs
     count, singular, first = 0, 0, -1
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.arguments import batch
 from dalembert.formulations import formulation, methods
 from dalembert.model.model import Model
 from dalembert.quantities.quantity import evaluate, joint_vector, program
@@ -127,10 +127,9 @@ def power(robot: Model, qd: Any, tau: Any) -> Array:
     1.0
     """
     qd, tau = joint_vector(robot, "power", "qd", qd), joint_vector(robot, "power", "tau", tau)
-    try:
+    batch({"qd": qd.shape[:-1], "tau": tau.shape[:-1]}, "power")
+    with np.errstate(all="ignore"):  # infinities: the results say so
         return (qd * tau).sum(axis=-1)
-    except ValueError:
-        raise Error(f"power: the leading (batch) axes do not broadcast together: qd {qd.shape}, tau {tau.shape}") from None
 
 
 # --- their programs ---------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import several
-from dalembert.errors import Error, unknown
+from dalembert.arguments import choice, listed, several
+from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
@@ -37,6 +37,7 @@ class Symbolic:
     def tree(self, parameters: Any) -> Tree:
         """The Tree with these scalars in the place of its numbers: floats, expressions, symbols, whatever."""
         t = self.model.tree
+        parameters = listed(parameters, "parameters")
         if len(parameters) != len(self.names):
             raise Error(f"{self!r} has {len(self.names)} parameters, got {len(parameters)}")
         fields = {
@@ -61,7 +62,7 @@ class Symbolic:
         """The program of a quantity with the parameters as its last input, friction and armature left out."""
         described = quantity_named(quantity)
         shapes = shapes_of(self.model, quantity) | {"parameters": (len(self.names),)}
-        function = formulation(quantity, method or described.method)
+        function = formulation(quantity, described.method if method is None else method)
         return trace(lambda *x: function(self.tree(x[-1]).exact, *x[:-1]), shapes, outputs=tuple(described.outputs))
 
     def __repr__(self) -> str:
@@ -81,8 +82,7 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     """
     chosen = several(parts, "parts")
     for part in chosen:
-        if part not in PARTS:
-            raise unknown("part of a symbolic robot:", part, PARTS)
+        choice(part, "part of a symbolic robot:", PARTS)
     t = robot.tree
     found: list[tuple[str, str, tuple[int, ...], float]] = []
 

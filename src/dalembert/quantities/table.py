@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert import formulations
-from dalembert.errors import unknown
+from dalembert.arguments import choice
 from dalembert.formulations._axes import axes
 from dalembert.formulations.composite_body import composite, times
 from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
@@ -184,9 +184,7 @@ QUANTITIES = {
 
 def quantity_named(name: str) -> Quantity:
     """The description of a quantity."""
-    if not isinstance(name, str) or name not in QUANTITIES:
-        raise unknown("quantity", name, QUANTITIES)
-    return QUANTITIES[name]
+    return QUANTITIES[choice(name, "quantity", QUANTITIES)]
 
 
 def register(name: str, quantity: Quantity) -> None:
@@ -201,16 +199,20 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     ('newton_euler', 'newton_euler_base', 'lie_group')
     """
     described = quantity_named(quantity)
+    if taking is not None:
+        choice(taking, f"optional input of {quantity}:", OUTSIDE | dict(described.optional))
     written = formulations.methods(quantity, taking) if quantity in formulations.QUANTITIES else ()
     derived = described.methods if taking is None or taking in described.optional else ()
     return tuple(dict.fromkeys((*written, *derived)))
 
 
-@cache
 def check_method(quantity: str, method: str, optional: tuple[str, ...] = ()) -> None:
     """Refuse methods that a quantity does not have, and optional inputs that a method does not take."""
-    if method not in (known := methods(quantity)):
-        raise unknown(f"method for {quantity}:", method, known)
+    _check_method(quantity, choice(method, f"method for {quantity}:", methods(quantity)), optional)
+
+
+@cache
+def _check_method(quantity: str, method: str, optional: tuple[str, ...]) -> None:
     if method not in quantity_named(quantity).methods:
         formulations.formulation(quantity, method, optional)
 

@@ -9,11 +9,12 @@ J M^-1 J^T is in 1/(kg m^2) for angular rows and 1/kg for linear ones, d in the 
 
 import operator
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import listed
 from dalembert.errors import Error, SingularWarning, brief, unknown
 from dalembert.formulations import formulation
 from dalembert.linalg import Factors, SingularError, inverse, is_number, udu, unit_upper_solve, unit_upper_transposed_solve
@@ -283,9 +284,9 @@ def dynamically_consistent_inverse(
 def row_indices(rows: Any) -> tuple[int, ...]:
     """Rows of a twist by name or index, as indices."""
     found: list[int] = []
-    if isinstance(rows, str) or not isinstance(rows, Iterable):
+    if isinstance(rows, str):
         raise Error(f"rows must be a tuple such as ('vx', 'vy'), got {brief(rows)}")
-    for row in rows:
+    for row in (rows := listed(rows, "rows")):
         if isinstance(row, str) and row in ROWS:
             found.append(ROWS.index(row))
         elif isinstance(row, int | np.integer) and 0 <= row < 6:
@@ -355,6 +356,7 @@ def _conditions(robot: Model, q: Array, link: str | None, frame: str, rows: tupl
     0 where inputs are not finite or the mass matrix is singular, inf where a row is zero.
     """
     flat = q.reshape(-1, robot.n)
+    damping = damping if damping is None else np.clip(np.real(damping), -1e100, 1e100)  # squares stay finite
     offset = np.broadcast_to(0.0 if point is None else np.real(np.asarray(point)), (*q.shape[:-1], 3)).reshape(-1, 3)
     extra = np.broadcast_to(0.0 if damping is None else np.real(np.asarray(damping)) ** 2, q.shape[:-1]).reshape(-1)
     known = np.isfinite(flat).all(axis=-1) & np.isfinite(offset).all(axis=-1) & np.isfinite(extra)

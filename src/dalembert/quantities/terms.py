@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import batch
 from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
 from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
@@ -13,6 +14,7 @@ from dalembert.model.edit import with_gravity, without_armature, without_frictio
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.quantity import checked_input, evaluate
+from dalembert.quantities.table import check_method
 from dalembert.quantities.wrench import Wrench, as_array
 
 
@@ -90,9 +92,11 @@ def probe(robot: Model, q: Any, qd: Any, *, method: str = "newton_euler") -> Lag
     >>> bool(abs(arm.probe([0.1, 0.2], [1.0, 2.0]).D - arm.lagrange_euler_terms([0.1, 0.2], [1.0, 2.0]).D).max() < 1e-14)
     True
     """
+    check_method("inverse_dynamics", method)
     bare = without_armature(without_friction(robot))
     floating = with_gravity(bare, (0.0, 0.0, 0.0))
     q, qd = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("q", q), ("qd", qd)))
+    batch({"q": q.shape[:-1], "qd": qd.shape[:-1]}, "probe")
     q, qd = np.broadcast_arrays(q, qd)
     unit, zero = np.eye(robot.n), np.zeros(robot.n)
     at = q[..., None, :]

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, brief, unknown
+from dalembert.arguments import choice, frozen_array
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.model.values import Value, frozen_array
+from dalembert.model.values import Value
 from dalembert.quantities.chain import FRAMES
 from dalembert.quantities.quantity import checked_input
 from dalembert.spatial import Ad_inverse_dual, Array, Transform, compose, cross, join, rotate_back
@@ -31,8 +32,7 @@ class Wrench(Value):
     frame: str = "body"
 
     def __post_init__(self) -> None:
-        if self.frame not in FRAMES:
-            raise unknown("frame of a wrench:", self.frame, FRAMES)
+        choice(self.frame, "frame of a wrench:", FRAMES)
         for name in ("force", "moment", "point"):
             array = frozen_array(getattr(self, name), None, f"the {name} of a wrench")
             if array.ndim == 0 or array.shape[-1] != 3:
@@ -66,7 +66,7 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
                 felt = _in_body(wrench, model.base.transform, compose(poses[link], pose.transform))
             total[link] = total[link] + Ad_inverse_dual(pose.transform, felt)
         return np.stack(np.broadcast_arrays(*total), axis=-2) if total else np.zeros((0, 6))
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         if isinstance(error, Error):
             raise
         raise Error(f"the wrenches' leading (batch) axes do not broadcast together: {error}") from None

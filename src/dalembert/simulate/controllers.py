@@ -13,10 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from dalembert.arguments import batch, choice, frozen_array, instance, listed, number, numbers
 from dalembert.cached import cached_property
-from dalembert.errors import Error, brief, unknown
-from dalembert.model.values import Frozen, Value, frozen_array, instance, number
+from dalembert.errors import Error, brief
+from dalembert.model.values import Frozen, Value
 from dalembert.quantities.chain import carrier
+from dalembert.quantities.quantity import joint_vector
 from dalembert.quantities.task_space import ROWS, row_indices
 from dalembert.robot import Robot
 from dalembert.simulate.paths import Path, quintic
@@ -55,8 +57,10 @@ class GravityPD(Value):
             raise Error(f"{self.robot.name} needs a target (..., {self.robot.n}), one position per joint, got shape {target.shape}")
         _keep(self, target=target, kp=_gain(self.kp, self.robot.n, "kp"), kd=_gain(self.kd, self.robot.n, "kd"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n); the time does not matter."""
+        q, qd = _state(self, q, qd, target=self.target)
         return _times(self.kp, self.target - q) - _times(self.kd, qd) + self.robot.gravity_force(q)
 
 
@@ -89,9 +93,11 @@ class ComputedTorque(Value):
         n = instance(self.robot, Robot, "the robot of a controller").n
         _keep(self, path=_path(self.path, n, self.robot.name), kp=_gain(self.kp, n, "kp"), kd=_gain(self.kd, n, "kd"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         wanted = self.path(t)
+        q, qd = _state(self, q, qd, path=wanted.q)
         acceleration = wanted.qdd + _times(self.kd, wanted.qd - qd) + _times(self.kp, wanted.q - q)
         return self.robot.inverse_dynamics(q, qd, acceleration)
 
@@ -155,9 +161,11 @@ class TaskSpaceControl(Value):
         _keep(self, null_damping=float(_gain(number(self.null_damping, "null_damping"), 1, "null_damping")))
         _keep(self, damping=None if self.damping is None else number(self.damping, "damping"))
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         robot, rows, wanted = self.robot, [ROWS.index(row) for row in self.rows], self.path(t)
+        q, qd = _state(self, q, qd, path=wanted.q)
         where: dict[str, Any] = {"link": self.link, "frame": "world_aligned", "point": self.point}
         task: dict[str, Any] = {**where, "rows": self.rows, "damping": self.damping}
         pose, J = robot.pose(q, self.link, point=self.point), robot.jacobian(q, **where)[..., rows, :]
@@ -217,12 +225,11 @@ class SlotineLi(Value):
     def __post_init__(self) -> None:
         n = instance(self.robot, Robot, "the robot of a controller").n
         known = self.robot.regressor_parameters(friction=True, armature=True).names
-        adapt = known[: 10 * n] if self.adapt is None else tuple(self.adapt)
-        if isinstance(self.adapt, str) or len(set(adapt)) < len(adapt):
-            raise Error(f"adapt must be a list of different parameters, got {brief(self.adapt)}")
+        adapt = known[: 10 * n] if self.adapt is None else tuple(listed(self.adapt, "adapt"))
         for name in adapt:
-            if name not in known:
-                raise unknown(f"parameter of {self.robot.name}", name, known)
+            choice(name, f"parameter of {self.robot.name}", known)
+        if len(set(adapt)) < len(adapt):
+            raise Error(f"adapt must be a list of different parameters, got {brief(self.adapt)}")
         _keep(self, path=_path(self.path, n, self.robot.name), adapt=adapt, rate=_gain(self.rate, len(adapt), "rate"))
         _keep(self, slope=_gain(self.slope, n, "slope"), gain=_gain(self.gain, n, "gain"))
 
@@ -243,9 +250,15 @@ class SlotineLi(Value):
         values[self._columns] = 0.0
         return values
 
+    @np.errstate(all="ignore")  # infinities: the results say so
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
         """Joint forces (..., n), and the rate (..., k) of the memory (..., k)."""
-        wanted, q, qd, memory = self.path(t), np.asarray(q), np.asarray(qd), np.asarray(memory)
+        wanted = self.path(t)
+        q, qd = _state(self, q, qd, path=wanted.q)
+        memory = numbers(memory, "the memory of SlotineLi")
+        if memory.shape[-1:] != (len(self._columns),):
+            raise Error(f"the memory of SlotineLi needs (..., {len(self._columns)}), got shape {memory.shape}")
+        batch({"q": np.broadcast_shapes(q.shape[:-1], qd.shape[:-1]), "memory": memory.shape[:-1]}, "SlotineLi")
         qd_r = wanted.qd + _times(self.slope, wanted.q - q)
         qdd_r = wanted.qdd + _times(self.slope, wanted.qd - qd)
         s = qd - qd_r
@@ -270,7 +283,7 @@ def slotine_li_regressor(robot: Robot, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -
     >>> (arm.mass_matrix(q) @ qdd_r + arm.coriolis_matrix(q, qd) @ qd_r + arm.gravity_force(q)).round(6).tolist()
     [18.910781, 3.677077]
     """
-    q, qd, qd_r, qdd_r = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, qd, qd_r, qdd_r)))
+    q, qd, qd_r, qdd_r = np.broadcast_arrays(*(numbers(x, "SlotineLi: a state").astype(float) for x in (q, qd, qd_r, qdd_r)))
     nothing = np.zeros_like(qd)
     velocities, accelerations = np.stack([(qd + qd_r) / 2, (qd - qd_r) / 2, nothing]), np.stack([qdd_r, nothing, nothing])
     moving, slower, still = robot.regressor(q, velocities, accelerations, friction=True, armature=True)
@@ -299,6 +312,14 @@ def rotation_vector(R: Array) -> Array:
 def _keep(controller: Any, **values: Any) -> None:
     for name, value in values.items():
         object.__setattr__(controller, name, value)
+
+
+def _state(controller: Any, q: Any, qd: Any, **others: Array) -> tuple[Array, Array]:
+    """Positions and velocities (..., n) that go with each other and with what the controller follows."""
+    name = type(controller).__name__
+    q, qd = (joint_vector(controller.robot, name, letter, x) for letter, x in (("q", q), ("qd", qd)))
+    batch({"q": q.shape[:-1], "qd": qd.shape[:-1], **{what: np.shape(x)[:-1] for what, x in others.items()}}, name)
+    return q, qd
 
 
 def _times(gain: Array, x: Any) -> Array:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from dalembert.arguments import batch, frozen_array, number, numbers, positive, room
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
-from dalembert.model.values import Frozen, Value, frozen_array, number
+from dalembert.model.values import Frozen, Value
 from dalembert.spatial import Array
 
 
@@ -59,8 +60,10 @@ def sample(path: Path, step: float) -> Samples:
     >>> quintic([0.0], [1.0], 2.0).sample(0.5).time.tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0]
     """
-    step = _positive(step, "the step of a path's samples")
-    steps = math.ceil(path.duration / step * (1 - 1e-12))
+    step = positive(step, "the step of a path's samples")
+    count = path.duration / step * (1 - 1e-12)
+    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "take a larger step")
+    steps = math.ceil(count)
     time = np.linspace(0.0, path.duration, steps + 1)
     return Samples(time, *path(time))
 
@@ -75,7 +78,7 @@ class Quintic(Value):
 
     def __post_init__(self) -> None:
         _keep_ends(self, self.start, self.goal)
-        object.__setattr__(self, "duration", _positive(self.duration, "the duration of a path"))
+        object.__setattr__(self, "duration", positive(self.duration, "the duration of a path"))
 
     @property
     def n(self) -> int:
@@ -168,9 +171,10 @@ def trapezoidal(start: Any, goal: Any, max_velocity: Any, max_acceleration: Any)
     start, goal = _ends(start, goal)
     d = np.abs(goal - start)
     v, a = _limit(max_velocity, d.shape, "max_velocity"), _limit(max_acceleration, d.shape, "max_acceleration")
-    cruises = d * a >= v * v
-    T = np.where(cruises, d / v + v / a, 2 * np.sqrt(d / a))
-    ramp = np.where(cruises, v / a / np.where(cruises, T, 1.0), 0.5)
+    with np.errstate(all="ignore"):  # absurd limits overflow, which the path refuses
+        cruises = d * a >= v * v
+        T = np.where(cruises, d / v + v / a, 2 * np.sqrt(d / a))
+        ramp = np.where(cruises, v / a / np.where(cruises, T, 1.0), 0.5)
     return Trapezoidal(start, goal, float(T.max(initial=0.0)), ramp)
 
 
@@ -264,13 +268,6 @@ def tridiagonal(lower: Array, diagonal: Array, upper: Array, right: Array) -> Ar
 # --- what is given ------------------------------------------------------------------------------------------------------------
 
 
-def _positive(value: Any, what: str) -> float:
-    found = number(value, what)
-    if found <= 0:
-        raise Error(f"{what} must be positive, got {found:g}")
-    return found
-
-
 def _positions(value: Any, what: str) -> Array:
     array = frozen_array(value, None, what)
     if array.ndim == 0 or not array.shape[-1]:
@@ -283,11 +280,9 @@ def _ends(start: Any, goal: Any) -> tuple[Array, Array]:
     start, goal = _positions(start, "the start of a path"), _positions(goal, "the goal of a path")
     if start.shape[-1] != goal.shape[-1]:
         raise Error(f"a path from {start.shape[-1]} to {goal.shape[-1]} positions: start {start.shape} and goal {goal.shape}")
-    try:
-        start, goal = np.broadcast_arrays(start, goal)
-        return start, goal
-    except ValueError:
-        raise Error(f"start {start.shape} and goal {goal.shape} of a path do not broadcast together") from None
+    batch({"start": start.shape[:-1], "goal": goal.shape[:-1]}, "a path")
+    start, goal = np.broadcast_arrays(start, goal)
+    return start, goal
 
 
 def _keep_ends(path: Any, start: Any, goal: Any) -> None:
@@ -306,10 +301,7 @@ def _limit(value: Any, shape: tuple[int, ...], what: str) -> Array:
 
 
 def _times(time: Any) -> Array:
-    try:
-        return np.asarray(time, dtype=float)
-    except (TypeError, ValueError):
-        raise Error(f"the time of a path must be a number or an array of numbers, got {brief(time)}") from None
+    return numbers(time, "the time of a path").astype(float, copy=False)
 
 
 def _share(time: Any, duration: float) -> tuple[Any, Any, int]:

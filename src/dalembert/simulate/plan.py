@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import numbers
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
 from dalembert.progress import Progress
@@ -87,9 +88,7 @@ class Found(NamedTuple):
 def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
     """Real numbers of this shape, or an error that says what they should have been."""
     try:
-        found = np.asarray(given)
-        if found.dtype.kind in "biuf":
-            return np.broadcast_to(found.astype(float, copy=False), shape)
-    except (ValueError, TypeError):
+        return np.broadcast_to(numbers(given, what).astype(float, copy=False), shape)
+    except ValueError:  # no numbers, or not of this shape
         pass
     raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, SingularWarning, brief, unknown
+from dalembert.arguments import batch, choice, listed, numbers, positive, room, whole
+from dalembert.errors import Error, SingularWarning, brief
 from dalembert.model.model import Model
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
-from dalembert.quantities.quantity import joint_vector
-from dalembert.quantities.table import methods
+from dalembert.quantities.quantity import BACKENDS, joint_vector
+from dalembert.quantities.table import check_method
 from dalembert.quantities.wrench import Wrench, as_array
 from dalembert.simulate import adaptive, driven, fixed
 from dalembert.simulate.integrators import INTEGRATORS
@@ -69,12 +70,13 @@ def simulate(
     """
     steps, samples = _steps(duration, step, every)
     _check_method(method)
-    events = () if events is None else (events,) if callable(events) else tuple(events)
-    for name, choice, known in (("integrator", integrator, (*INTEGRATORS, *adaptive.SOLVERS)), ("velocities", velocities, ROUTES)):
-        if not isinstance(choice, str) or choice not in known:
-            raise unknown(name, choice, known)
+    choice(integrator, "integrator", (*INTEGRATORS, *adaptive.SOLVERS))
+    choice(velocities, "velocities", ROUTES)
+    choice(backend, "backend", BACKENDS)
+    events = _events(events)
     start = _start(robot, q0, qd0)
     forces = _forces(robot, torque, start, steps)
+    _room(robot, samples, forces)
     start = start.widened(forces.batch, robot.n)
     acting = _wrenches(robot, wrenches, start)
     told = chosen(progress, f"simulating {robot.name}")
@@ -84,7 +86,7 @@ def simulate(
             raise Error(
                 f"{integrator} integrates joint velocities; velocities={velocities!r} needs one of {', '.join(INTEGRATORS)}"
             )
-        wanted = adaptive.Wanted(_positive("rtol", rtol), _positive("atol", atol), events)
+        wanted = adaptive.Wanted(positive(rtol, "simulate: rtol"), positive(atol, "simulate: atol"), events)
         found = adaptive.run(plan, integrator, start, forces, acting, wanted)
     else:
         found = _fixed(plan, integrator, start, forces, acting, events)
@@ -140,21 +142,10 @@ def _quasi_momentum(robot: Model, q: Array, p: Array) -> Array:
     return quasi_force(robot, q, p)
 
 
-def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (number > 0 and np.isfinite(number)):
-        raise Error(f"simulate: {name} must be a positive number, got {brief(value)}")
-    return number
-
-
 def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     """How many steps, and how many samples after the first."""
-    duration, step = _positive("duration", duration), _positive("step", step)
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise Error(f"simulate: every must be a whole number from 1, got {brief(every)}")
+    duration, step = positive(duration, "simulate: duration"), positive(step, "simulate: step")
+    every = whole(every, "simulate: every", 1)
     if duration / step > MOST:
         raise Error(f"simulate: {duration:g} s in steps of {step:g} s are more than {MOST:g} steps")
     steps = round(duration / step)
@@ -162,16 +153,32 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
         nearest = duration / max(1, np.ceil(duration / step))
         raise Error(f"simulate: {duration:g} s are no whole number of steps of {step:g} s; a step of {nearest:.9g} would fit")
     if steps % every:
-        raise Error(f"simulate: every={every} does not divide the {steps} steps; then the end would not be kept")
+        raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps; then the end would not be kept")
     return steps, steps // int(every)
+
+
+def _events(given: Any) -> tuple[Callable[..., Any], ...]:
+    found = () if given is None else (given,) if callable(given) else tuple(listed(given, "simulate: events"))
+    for event in found:
+        if not callable(event):
+            raise Error(f"simulate: an event must be a function event(t, q, qd), got {brief(event)}")
+    return found
+
+
+def _room(robot: Model, samples: int, forces: Forces) -> None:
+    """Refuse what memory could not hold, before anything is computed: time, and of each rollout q, qd, tau and a memory."""
+    scalars = 3 * robot.n + (0 if forces.memory is None else len(forces.memory))
+    size = 8 * (samples + 1) * (prod(forces.batch) * scalars + 1)
+    instead = "keep fewer (every=...), take a larger step, a shorter duration, or fewer rollouts"
+    room(f"simulate: {samples + 1:,} samples of {robot.name}", size, instead)
 
 
 def _check_method(method: str | None) -> None:
     """SciPy calls its integrators methods, so people will."""
-    if method in (*INTEGRATORS, *adaptive.SOLVERS):
+    if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
         raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method chooses the way of forward dynamics")
-    if method is not None and method not in (known := methods("forward_dynamics")):
-        raise unknown("method for forward_dynamics:", method, known)
+    if method is not None:
+        check_method("forward_dynamics", method)
 
 
 def _start(robot: Model, q0: Any, qd0: Any) -> Start:
@@ -179,11 +186,7 @@ def _start(robot: Model, q0: Any, qd0: Any) -> Start:
     qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
     if q.dtype.kind == "c" or qd.dtype.kind == "c":
         raise Error("simulate: q0 and qd0 must be real")
-    try:
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
-    except ValueError:
-        raise Error(f"simulate: the rollouts of q0 {q.shape} and qd0 {qd.shape} do not broadcast together") from None
-    return Start(q, qd, batch)
+    return Start(q, qd, batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]}, "simulate"))
 
 
 def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
@@ -202,43 +205,36 @@ def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
             f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force a step, or "
             f"(1, {robot.n}), constant; one constant for each rollout is torque[:, None, :]"
         )
-    try:
-        batch = np.broadcast_shapes(start.batch, tau.shape[:-2])
-    except ValueError:
-        raise Error(f"simulate: torque {tau.shape} and the rollouts {start.batch} do not broadcast together") from None
-    return Forces(tau, None, None, batch)
+    return Forces(tau, None, None, batch({"rollouts": start.batch, "torque": tau.shape[:-2]}, "simulate"))
 
 
 def _memory(given: Any) -> Array | None:
     if given is None:
         return None
-    try:
-        memory = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        memory = np.zeros(())
+    memory = numbers(given, "simulate: a controller's memory")
     if memory.ndim != 1:
         raise Error(f"simulate: a controller's memory must be numbers (k,), got {brief(given)}")
-    return memory
+    return memory.astype(float)
 
 
 def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     """Wrenches that stay the same in link axes as an array; others as a function of q."""
     if wrenches is None:
         return Acting(None, None, None)
-    array = np.asarray(as_array(robot, "forward_dynamics", start.q, wrenches), dtype=float)
+    array = numbers(as_array(robot, "forward_dynamics", start.q, wrenches), "simulate: wrenches").astype(float, copy=False)
     if array.shape[-2:] != (robot.n, 6):
         raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
     try:
         wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
-    except ValueError:
+    except (ValueError, RuntimeError):
         raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
     if not isinstance(wrenches, Mapping):
-        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(-1, robot.n, 6), None)
+        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
     named = dict(wrenches)
     given = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
         return Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
-    return Acting(given, wide.reshape(-1, robot.n, 6), None)
+    return Acting(given, wide.reshape(prod(start.batch), robot.n, 6), None)
 
 
 def _over_time(wrench: Wrench) -> Wrench:

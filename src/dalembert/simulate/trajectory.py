@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import numbers
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, optional
 from dalembert.files import limits
 from dalembert.files.layout import PARTS
 from dalembert.files.motions import load_motion, save_csv, save_npz
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
 from dalembert.simulate.paths import Path, sample
@@ -123,7 +124,7 @@ class Trajectory:
         >>> bool(abs(q - fall.q[250]).max() < 1e-12)
         True
         """
-        times = np.asarray(time, dtype=float)
+        times = numbers(time, "at: time").astype(float, copy=False)
         if times.ndim > 1 or not ((times >= self.time[0] - 1e-12) & (times <= self.time[-1] + 1e-12)).all():
             raise Error(f"at: times must lie between {self.time[0]:g} and {self.time[-1]:g} s, got {brief(time)}")
         if self.dense is not None:
@@ -169,7 +170,7 @@ class Trajectory:
         rollouts = self.q.shape[:-2]
         try:
             chosen = np.arange(int(np.prod(rollouts))).reshape(rollouts)[index]
-        except (IndexError, TypeError):
+        except (IndexError, TypeError, ValueError, RuntimeError):
             raise Error(f"there is no rollout {brief(index)} among {rollouts}") from None
 
         def taken(x: Array | None) -> Array | None:
@@ -209,6 +210,7 @@ class Trajectory:
         From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
         What would take more than `limit` bytes of memory is refused; `dalembert.files.read_states` reads files of any length.
         """
+        a_robot(robot, "Trajectory.load")
         found = load_motion(path, robot, limit)
         motion = found["t"], found["q"], found["qd"], found["tau"]
         return Trajectory(robot, *motion, accelerations=found["qdd"], worked=found.get("worked"), memory=found.get("memory"))

@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import Error, PerformanceWarning, SingularWarning, brief, optional, unknown
-from dalembert.model.model import Model
+from dalembert.arguments import choice, flag, several, whole
+from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
+from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.quantity import compile, operation_count
+from dalembert.quantities.size import MOST_WORK, order, work
 from dalembert.quantities.table import methods, quantity_named
 from dalembert.spatial import Array
-from dalembert.study.complexity import NOTES, Printed, comparable, growth, polynomials, printed, value
+from dalembert.study.complexity import NOTES, Printed, comparable, polynomials, printed, value
 from dalembert.study.timing import seconds
 from dalembert.text import table
 from dalembert.trace.count import OperationCount
@@ -24,25 +26,8 @@ from dalembert.trace.count import OperationCount
 COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 SAMPLE = 100  # states at which the methods are compared
 BATCH = 10_000
-LARGEST = 15_000  # n to the method's order: lagrange_euler to 11 joints; beyond, tracing takes minutes
-
-# The highest power of n in each method's general count: counted for n = 3 .. 8 and 12 by `complexity.growth`, which takes seconds;
-# a test does that again.
-ORDERS = {
-    "inverse_dynamics": {
-        "newton_euler": 1, "newton_euler_base": 1, "lie_group": 1, "lie_group_com": 1, "spatial_operator": 1,
-        "recursive_lagrange_3x3": 1, "recursive_lagrange_4x4": 1, "angular_velocity_lagrange": 2, "generalized_dalembert": 3,
-        "stacked_operators": 2, "lie_closed_form": 4, "lagrange_euler": 4, "uicker_kahn": 4,
-    },
-    "forward_dynamics": {
-        "articulated_body": 1, "brandl": 1, "kalman": 1, "walker_orin_1": 3, "walker_orin_2": 3, "walker_orin_3": 3,
-        "walker_orin_4": 3, "joint_acceleration": 3, "diagonalized_normalized": 1, "diagonalized_unnormalized": 1,
-    },
-    "mass_matrix": {
-        "composite_body": 2, "lagrange_euler": 3, "generalized_dalembert": 3, "body_jacobians": 3, "stacked_operators": 3,
-        "lie_closed_form": 3, "spatial_operator": 3, "probing": 2,
-    },
-}  # fmt: skip
+MOST_STATES = 10_000_000
+LARGEST = 20_000  # of `work`: lagrange_euler to 11 joints; beyond, tracing takes half a minute and more
 
 
 class Row(NamedTuple):
@@ -76,9 +61,8 @@ class Comparison:
 
     def cells(self, quantity: str) -> list[list[str]]:
         """The table of one quantity as text, the titles first."""
+        choice(quantity, "quantity of this comparison:", self.quantities)
         rows = [row for row in self.rows if row.quantity == quantity]
-        if not rows:
-            raise unknown("quantity of this comparison:", quantity, self.quantities)
         cells = [[f"{quantity.replace('_', ' ')} by", *_TITLES]]
         cells[0] += ["printed", "as mul / add, or total, in n"] if any(row.printed for row in rows) else []
         for row in rows:
@@ -174,8 +158,9 @@ def compare(
     >>> len(found.rows), all(row.difference < 1e-12 for row in found.rows)
     (8, True)
     """
-    wanted = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
-    _check(robot, wanted, states)
+    a_robot(robot, "compare")
+    wanted = tuple(dict.fromkeys(choice(x, "quantity to compare:", COMPARED) for x in several(quantities, "quantities")))
+    states, everything = whole(states, "states", 1, MOST_STATES), flag(everything, "everything")
     if not robot.n:
         return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
     told, total = chosen(progress, f"comparing methods for {robot.name}"), sum(len(methods(quantity)) for quantity in wanted)
@@ -188,8 +173,8 @@ def compare(
             done += len(_ordered(quantity))
             continue
         for method in _ordered(quantity):
-            if (work := robot.n ** _order(quantity, method)) > LARGEST and not everything:
-                notes.append(f"{quantity} by {method} was left out: its count grows as n^{_order(quantity, method)}, here {work}")
+            if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
+                notes.append(f"{quantity} by {method} was left out: its count grows as n^{order(quantity, method)}, here {size}")
             else:
                 rows.append(row(method))
             done += 1
@@ -197,24 +182,10 @@ def compare(
     return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
 
 
-def _check(robot: Any, quantities: tuple[str, ...], states: Any) -> None:
-    if not isinstance(robot, Model):
-        raise Error(f"compare takes a robot, such as da.robot('puma560'), got {brief(robot)}")
-    for quantity in quantities:
-        if quantity not in COMPARED:
-            raise unknown("quantity to compare:", quantity, COMPARED)
-    if not isinstance(states, int) or isinstance(states, bool) or states < 1:
-        raise Error(f"states must be a whole number from 1, got {brief(states)}")
-
-
 def _ordered(quantity: str) -> list[str]:
     """The methods of a quantity, the default one first."""
     default = quantity_named(quantity).method
     return [default, *(m for m in methods(quantity) if m != default)]
-
-
-def _order(quantity: str, method: str) -> int:
-    return ORDERS[quantity].get(method) or growth(method, quantity).order
 
 
 def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
@@ -237,7 +208,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
             operation_count(robot, quantity, method, customized=False),
             seconds(kernel.here if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
             kernel.backend,
-            _order(quantity, method),
+            order(quantity, method),
             tuple(printed(method, quantity)) if comparable(robot) else (),
         )
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.model.dh import DHRow
-from dalembert.model.model import Model
+from dalembert.model.model import Model, a_robot
 from dalembert.model.random import random_inertia
+from dalembert.quantities.size import MOST_WORK, work
 from dalembert.quantities.table import methods
 from dalembert.robot import Robot
 from dalembert.text import Text, table
@@ -163,6 +164,8 @@ def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -
     polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
     """
     methods(quantity)
+    if robot is not None:
+        a_robot(robot, "complexity")
     return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
 
 
@@ -179,13 +182,15 @@ def comparable(robot: Model) -> bool:
 def _of_robot(robot: Robot, quantity: str) -> Text:
     title = f"{quantity.replace('_', ' ')} by"
     rows = [[title, "customized mul", "add", "total", "general mul", "add", "total", "printed mul", "add", "total", "where"]]
-    for method in methods(quantity):
+    large = [method for method in methods(quantity) if work(robot.parents, quantity, method) > MOST_WORK]
+    for method in (x for x in methods(quantity) if x not in large):
         counts = [robot.operation_count(quantity, method, customized=c) for c in (True, False)]
         ours = [method, *(str(x) for c in counts for x in (c.mul, c.add, c.total))]
         for k, p in enumerate((printed(method, quantity) if comparable(robot) else []) or [None]):
             theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
             rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
     note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    note += f"\nleft out, too large for so many joints: {', '.join(large)}" if large else ""
     return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
 
 

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.trace.program import Program
+from dalembert.arguments import by_name, instance
+from dalembert.errors import Error, brief
+from dalembert.trace.program import Program, sizes
 
 
 class OperationCount(NamedTuple):
@@ -36,7 +38,7 @@ def operation_count(program: Program) -> OperationCount:
     >>> print(operation_count(trace(lambda x: x[0] * x[1] - x[2], {"x": (3,)})))
     1 mul, 1 add
     """
-    ops = Counter(node[0] for node in program.nodes)
+    ops = Counter(node[0] for node in instance(program, Program, "the program to count").nodes)
     angles = {node[1] for node in program.nodes if node[0] in ("sin", "cos")}
     sincos = len(angles)
     return OperationCount(ops["mul"], ops["add"] + ops["sub"], ops["div"], ops["sqrt"], sincos)
@@ -101,5 +103,8 @@ def tally(function: Callable[..., Any], inputs: Mapping[str, Sequence[int]]) -> 
     3 mul, 2 add
     """
     scalar = Tally()
-    function(*(np.full(tuple(shape), scalar, dtype=object) for shape in inputs.values()))
+    if not callable(function):
+        raise Error(f"tally needs a function of arrays, got {brief(function)}")
+    shapes = {name: sizes(name, shape) for name, shape in by_name(inputs, "inputs", "{'q': (6,)}").items()}
+    function(*(np.full(shape, scalar, dtype=object) for shape in shapes.values()))
     return OperationCount(**{name: scalar.counts[name] for name in OperationCount._fields})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from dalembert.errors import Error, unknown
+from dalembert.arguments import choice, flag, instance, several
 from dalembert.trace.expr import Tape, unrounded
 from dalembert.trace.program import Program, Variable, apply, assemble, evaluate, operands
 
@@ -31,18 +31,17 @@ def differentiate(
     dy_dx[0] = v1
     dy_dx[1] = v0
     """
-    names = [v.name for v in program.inputs]
-    wanted = names if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+    names = [v.name for v in instance(program, Program, "the program to differentiate").inputs]
+    wanted = names if wrt is None else several(wrt, "wrt")
     for name in wanted:
-        if name not in names:
-            raise unknown("input of the program:", name, names)
+        choice(name, "input of the program:", names)
+    choice(mode, "mode of differentiation", ("auto", "forward", "reverse"))
+    keep = flag(keep, "keep")
     chosen = [names.index(name) for name in wanted]
     tape = Tape()
     symbols = [[tape.node("input", k, j) for j in range(v.size)] for k, v in enumerate(program.inputs)]
     values = evaluate(program, symbols, unrounded)
     columns = [(k, j) for k in chosen for j in range(program.inputs[k].size)]
-    if mode not in ("auto", "forward", "reverse"):
-        raise Error(f'mode must be "auto", "forward" or "reverse", got {mode!r}')
     reverse = mode == "reverse" or (mode == "auto" and len(program.results) <= len(columns))
     jacobian = (_reverse if reverse else _forward)(program, values, columns)  # jacobian[result][column]
     outputs: list[Variable] = list(program.outputs) if keep else []

@@ -36,7 +36,7 @@ def enclosure(
     True
     """
     checked(program, "enclosure")
-    pieces, bits = whole(pieces, "pieces", 1), whole(bits, "bits", 2)
+    pieces, bits = whole(pieces, "pieces", 1, 10**6), whole(bits, "bits", 2, 10**6)
     ends = _ends(program, lower, "lower"), _ends(program, upper, "upper")
     if (ends[0] > ends[1]).any():
         raise Error("the lower end of the box is above its upper end; give lower, then upper")

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import by_name, flag, listed, several, whole
 from dalembert.cached import cached_property
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
 from dalembert.spatial import above, cos_sin, sign, sqrt
 from dalembert.trace.expr import BINARY, Expr, Node, Tape
 
 RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")
+MOST_SCALARS = 10**6  # of one input
 LEAVES = ("input", "const")
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": lambda x: cos_sin(x)[1],
@@ -37,11 +39,11 @@ class Variable(NamedTuple):
         return prod(self.shape)
 
     def batch(self, array: Any) -> tuple[int, ...]:
-        """The leading axes of an array that ends in this shape; ValueError if it does not."""
+        """The leading axes of an array that ends in this shape, or an Error."""
         core = array.ndim - len(self.shape)
         if core < 0 or array.shape[core:] != self.shape:
             wanted = ", ".join(["...", *map(str, self.shape)])
-            raise ValueError(f"core dimension mismatch: {self.name} needs ({wanted}), got {array.shape}")
+            raise Error(f"{self.name} needs ({wanted}), got shape {array.shape}")
         return array.shape[:core]
 
 
@@ -142,21 +144,40 @@ def trace(
     >>> program
     <Program a(3), b(3) -> result(): 11 nodes>
     """
-    for name in inputs:
+    if not callable(function):
+        raise Error(f"trace needs a function of arrays, got {brief(function)}")
+    folding, sharing, outputs = flag(folding, "folding"), flag(sharing, "sharing"), several(outputs, "outputs")
+    for name in by_name(inputs, "inputs", "{'q': (6,)}"):
         if not name.isidentifier() or iskeyword(name) or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
-            raise Error(f"input name {name!r} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
+            raise Error(f"input name {brief(name)} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
     tape = Tape(folding, sharing)
-    variables = tuple(Variable(name, tuple(map(int, shape))) for name, shape in inputs.items())
+    variables = tuple(Variable(name, sizes(name, shape)) for name, shape in inputs.items())
     arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
     returned = function(*arguments)
     parts = returned if isinstance(returned, tuple) else (returned,)
     if len(parts) != len(outputs):
         raise Error(f"the traced function returned {len(parts)} arrays for {len(outputs)} output names {tuple(outputs)}")
-    arrays = [np.asarray(part, dtype=object) for part in parts]
+    arrays = [_objects(part) for part in parts]
     entries = [x for array in arrays for x in array.ravel()]
     results = [tape.lift(x).index for x in entries]
     named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
     return assemble(variables, named, tape.nodes, results)
+
+
+def _objects(part: Any) -> Any:
+    """What a traced function returned, as an array."""
+    try:
+        return np.asarray(part, dtype=object)
+    except (ValueError, TypeError):
+        raise Error(f"the traced function must return arrays of scalars, got {brief(part)}") from None
+
+
+def sizes(name: str, shape: Any) -> tuple[int, ...]:
+    """The shape of an input; not so large that recording it has no end."""
+    sizes = tuple(whole(size, f"each of the shape of {name}", 0) for size in listed(shape, f"the shape of {name}"))
+    if prod(sizes) > MOST_SCALARS:
+        raise Error(f"input {name} has {prod(sizes):,} scalars; a program has at most {MOST_SCALARS:,}")
+    return sizes
 
 
 def _symbols(tape: Tape, k: int, variable: Variable) -> Any:

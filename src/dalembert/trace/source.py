@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import batch as broadcast
+from dalembert.arguments import numbers, targets
+from dalembert.errors import Error
 from dalembert.spatial import above, sign
 from dalembert.trace.program import Program, operands, written
 
@@ -80,10 +83,15 @@ class NumpyKernel:
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
         program = self.program
-        given = [np.asarray(a) for a in arrays]
+        if len(arrays) != len(program.inputs):
+            raise Error(f"{program!r} takes {len(program.inputs)} arrays, got {len(arrays)}")
+        given = [numbers(a, v.name, complex_=True) for a, v in zip(arrays, program.inputs, strict=True)]
         pairs = list(zip(given, program.inputs, strict=True))
-        batch = np.broadcast_shapes(*(v.batch(a) for a, v in pairs))
+        batch = broadcast({v.name: v.batch(a) for a, v in pairs}, "a kernel")
         dtype = np.result_type(self._dtype, *given)
+        if out is not None:
+            shapes = {v.name: (*batch, *v.shape) for v in program.outputs}
+            targets(out, shapes, "a kernel", complex_=dtype.kind == "c")
         states, count = batch or (1,), prod(batch)
         results = [np.empty((*states, *v.shape), dtype) for v in program.outputs]
         wide = [np.broadcast_to(a, (*states, *v.shape)) for a, v in pairs]

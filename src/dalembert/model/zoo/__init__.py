@@ -3,7 +3,7 @@
 from importlib.resources import files
 from typing import TypeVar
 
-from dalembert.errors import unknown
+from dalembert.arguments import choice
 from dalembert.model.files import parse_toml
 from dalembert.model.model import Model
 
@@ -17,6 +17,5 @@ def robot_names() -> tuple[str, ...]:
 
 def robot(cls: type[M], name: str) -> M:
     """A built-in robot by name."""
-    if name not in robot_names():
-        raise unknown("built-in robot", name, robot_names())
+    choice(name, "built-in robot", robot_names())
     return parse_toml(cls, files(__name__).joinpath(f"{name}.toml").read_bytes(), f"{name}.toml")

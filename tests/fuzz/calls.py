@@ -1,0 +1,257 @@
+"""Calls of everything public with one or two arguments replaced by junk: they return, or raise an Error in one readable line."""
+
+import inspect
+import io
+import random
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from harness import Failure, explained, shown
+from junk import JUNK
+
+import dalembert as da
+from dalembert import streams
+
+N = 2
+HALF = np.full(N, 0.5)
+
+# valid values of the arguments that functions cannot do without, by name; SPECIAL has those of a single function
+VALID: dict[str, Any] = {
+    "q": HALF, "qd": HALF, "qdd": HALF, "tau": HALF, "nu": HALF, "epsilon": HALF, "q0": HALF, "t": 0.1, "u": HALF, "v": HALF,
+    "quantity": "gravity_force", "gravity": (0, 0, -9.81), "pose": da.Pose.identity(), "mass": 1.0, "com": (0, 0, 0),
+    "positions": {"joint1": 0.1}, "array": HALF, "from_names": ["joint1", "joint2"], "values": {"joint1": 0.1, "joint2": 0.2},
+    "name": "link1", "language": "c", "tensor": np.eye(3), "translation": (0, 0, 0), "rotation": np.eye(3), "value": np.eye(4),
+    "inner": da.Pose.identity(), "other": da.Inertia.zero(), "tolerance": 1e-6, "joint": da.Joint("a"), "parent": "base",
+    "link": "link1", "convention": "standard", "seed": 1, "time": 0.1, "index": 0, "start": HALF, "goal": HALF + 1, "duration": 2.0,
+    "max_velocity": 1.0, "max_acceleration": 1.0, "times": [0.0, 1.0], "points": [[0.0, 0.0], [1.0, 1.0]], "kp": 1.0, "kd": 1.0,
+    "target": HALF, "slope": 1.0, "gain": 1.0, "rate": 1.0, "step": 0.1, "structure": "RR", "method_a": "newton_euler",
+    "screws": [[0, 0, 1, 0, 0, 0]], "homes": [np.eye(4)], "inertias": [da.Inertia.from_com(1.0, (0, 0, 0), 0.1)], "count": 1,
+    "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1,
+}  # fmt: skip
+
+
+class Subject(NamedTuple):
+    """Something to call, valid arguments, and the names of all."""
+
+    function: Any
+    valid: dict[str, Any]
+    names: tuple[str, ...]
+    positional: tuple[str, ...]  # arguments without a name, such as *parts
+
+
+def _arm() -> Any:
+    return da.robot("two_link").with_friction(damping=0.1, coulomb=0.1)
+
+
+@cache
+def folder() -> Path:
+    """Files to read, and a place to write."""
+    kept = tempfile.TemporaryDirectory(prefix="dalembert-fuzz-")
+    place = Path(kept.name)
+    folder.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
+    _arm().save(place / "arm.toml")
+    (place / "states.csv").write_text("q_joint1,q_joint2,qd_joint1,qd_joint2,qdd_joint1,qdd_joint2\n0,0,0,0,0,0\n")
+    _arm().simulate(HALF, duration=0.01).to_csv(place / "motion.csv")
+    return place
+
+
+@cache
+def objects() -> dict[str, Any]:
+    """One of every public class, whose methods are called."""
+    arm = _arm()
+    path = da.quintic(HALF, HALF + 1, 1.0)
+    found = da.equations(arm)
+    return {
+        "robot": arm,
+        "no joints": da.Robot("base_only", ()),
+        "trajectory": arm.simulate(HALF, duration=0.01),
+        "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
+        "equations": found,
+        "form": found.M[0, 0],
+        "shared": found.shared("M"),
+        "derivation": da.derive(arm),
+        "comparison": da.compare(arm, "mass_matrix", 10),
+        "program": arm.program("mass_matrix"),
+        "kernel": arm.compile("mass_matrix"),
+        "numpy kernel": arm.compile("mass_matrix", backend="numpy"),
+        "quintic": path,
+        "trapezoidal": da.trapezoidal(HALF, HALF + 1, 1.0, 1.0),
+        "spline": da.spline([0.0, 1.0], [HALF, HALF + 1]),
+        "gravity_pd": da.GravityPD(arm, HALF, 1.0, 1.0),
+        "computed_torque": da.ComputedTorque(arm, path, 1.0, 1.0),
+        "task_space": da.TaskSpaceControl(arm, da.quintic([1, 0, 0], [1, 1, 0], 1.0), 1.0, 1.0, rows=("vx", "vy")),
+        "slotine_li": da.SlotineLi(arm, path, 1.0, 1.0, 1.0),
+        "pose": da.Pose.identity(),
+        "inertia": da.Inertia.from_com(1.0, (0, 0, 0), 0.1),
+        "joint": da.Joint("a"),
+        "link": da.Link("l", "base", da.Joint("a")),
+        "row": da.DHRow(a=1.0),
+        "dominance": arm.dominance(HALF, HALF, HALF),
+        "findings": arm.check(),
+        "symbolic": arm.symbolic("mass"),
+        "code": arm.generate("c"),
+    }
+
+
+@cache
+def special() -> dict[str, dict[str, Any]]:
+    """Valid arguments of single functions."""
+    arm, made, place = _arm(), objects(), folder()
+    file = {"path": place / "out.txt"}
+    return {
+        "da.Robot": {"name": "a"}, "da.Joint": {"name": "a"}, "da.Frame": {"name": "a", "link": "base"}, "da.Link": {"name": "a"},
+        "da.Mimic": {"joint": "a"}, "da.robot": {"name": "two_link"}, "da.load": {"path": place / "arm.toml"},
+        "da.casadi_function": {"program": made["program"]}, "da.compile_program": {"program": made["program"]},
+        "da.compare": {"robot": arm, "quantities": "mass_matrix", "states": 10}, "da.complexity": {"quantity": "mass_matrix"},
+        "da.differentiate": {"program": made["program"]}, "da.jax_function": {"program": made["program"]},
+        "da.enclosure": {"program": made["program"], "lower": {"q": HALF}, "upper": {"q": HALF + 0.1}},
+        "da.torch_function": {"program": made["program"]}, "da.sympy_expressions": {"program": made["program"]},
+        "da.replay": {"program": made["program"], "inputs": {"q": HALF}},
+        "da.derive": {"robot": arm}, "da.equations": {"robot": arm}, "da.lie_two_joint": {"robot": arm},
+        "da.ComputedTorque": {"robot": arm, "path": made["quintic"]}, "da.GravityPD": {"robot": arm},
+        "da.SlotineLi": {"robot": arm, "path": made["quintic"]}, "da.Trajectory.load": {"path": place / "motion.csv", "robot": arm},
+        "da.TaskSpaceControl": {"robot": arm, "path": da.quintic([1, 0, 0], [1, 1, 0], 1.0), "rows": ("vx", "vy")},
+        "da.trace.trace": {"function": lambda x: x + x, "inputs": {"x": (2,)}}, "da.trace.operation_count": {"program": made["program"]},
+        "da.trace.tally": {"function": lambda x: x + x, "inputs": {"x": (2,)}},
+        "streams.evaluate_states": {
+            "robot": arm, "quantity": "inverse_dynamics", "source": place / "states.csv", "target": place / "out.csv",
+        },
+        "streams.load_states": {"robot": arm, "source": place / "states.csv"},
+        "streams.read_states": {"robot": arm, "source": place / "states.csv"},
+        "streams.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
+        "robot.with_parameters": {"parameters": arm.parameters}, "robot.torques_along": {"path": made["quintic"]},
+        "robot.save": {"path": place / "arm2.toml"}, "robot.simulate": {"duration": 0.01},
+        "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
+        "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
+        "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
+        "no joints.reorder": {"array": [], "from_names": []}, "no joints.to_dict": {"array": []}, "no joints.to_array": {"values": {}},
+        "no joints.locate": {"name": "base"}, "no joints.lock": {"positions": {}}, "no joints.with_parameters": {"parameters": []},
+        "no joints.save": {"path": place / "arm3.toml"}, "no joints.torques_along": {"path": made["quintic"]},
+        "trajectory.at": {"time": 0.005}, "rollouts.at": {"time": 0.005}, "joint.motion": {"q": 0.5}, "link.pose": {"q": 0.5},
+        "kernel.__call__": {"arrays": HALF}, "numpy kernel.__call__": {"arrays": HALF},
+        "trajectory.to_csv": {"path": place / "out.csv"}, "trajectory.to_npz": {"path": place / "out.npz"},
+        "rollouts.to_csv": {"path": place / "out.csv"}, "rollouts.to_npz": {"path": place / "out.npz"},
+        "equations.evaluate": {}, "equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
+        "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
+        "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
+        "derivation.__getitem__": {"name": "D"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
+        "findings.about": {"topic": "inertia"}, "da.Inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]},
+        "inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]}, "slotine_li.__call__": {"memory": made["slotine_li"].memory},
+        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
+        "trajectory.load": {"path": place / "motion.csv", "robot": arm}, "rollouts.load": {"path": place / "motion.csv", "robot": arm},
+    }  # fmt: skip
+
+
+# made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
+NOT_CALLED = {
+    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
+    "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
+}  # fmt: skip
+SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
+
+
+def _public(thing: Any) -> list[str]:
+    return [name for name in dir(type(thing)) if name in SPECIAL_METHODS or not name.startswith("_")]
+
+
+@cache
+def subjects() -> dict[str, Subject]:
+    """Everything public that can be called, with valid arguments."""
+    functions: dict[str, Any] = {}
+    for prefix, module in (("da", da), ("da.trace", da.trace), ("da.cache", da.cache), ("streams", streams)):
+        for name, thing in vars(module).items():
+            own = getattr(thing, "__module__", "").startswith("dalembert")
+            known = f"{prefix}.{name}" in NOT_CALLED or any(thing is other for other in functions.values())
+            if callable(thing) and own and not name.startswith("_") and not known:
+                functions[f"{prefix}.{name}"] = thing
+    for name, thing in list(functions.items()):
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            del functions[name]
+    for name in ("cache.get", "cache.put"):
+        functions.pop(f"da.{name}", None)
+    for prefix, thing in objects().items():
+        for name in _public(thing):
+            known = getattr(getattr(type(thing), name), "__module__", "") or ""
+            if callable(getattr(thing, name)) and known.startswith("dalembert"):
+                functions[f"{prefix}.{name}"] = getattr(thing, name)
+    for kind in ("from_com", "from_origin", "from_parameters"):
+        functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
+    functions["da.Trajectory.load"] = da.Trajectory.load
+    return {name: _subject(name, function) for name, function in functions.items()}
+
+
+def _subject(name: str, function: Any) -> Subject:
+    valid, names, positional = dict(special().get(name, {})), [], []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional.append(parameter.name)
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            names.append(parameter.name)
+            if parameter.default is parameter.empty and parameter.name not in valid:
+                if name.startswith("no joints.") and VALID.get(parameter.name) is HALF:
+                    valid[parameter.name] = np.zeros(0)
+                elif parameter.name in VALID:
+                    valid[parameter.name] = VALID[parameter.name]
+                else:
+                    raise Failure(f"{name} needs {parameter.name}: give calls.py a valid value of it")
+    return Subject(function, valid, tuple(names), tuple(positional))
+
+
+def case(seed: int) -> None:
+    """One call: a valid one with one or two arguments replaced."""
+    rng = random.Random(seed)
+    name = rng.choice(list(subjects()))
+    subject = subjects()[name]
+    places = [*subject.names, *subject.positional]
+    chosen = rng.sample(places, min(len(places), 1 if rng.random() < 0.8 else 2))
+    call(name, {place: rng.choice(list(JUNK)) for place in chosen})
+
+
+def call(name: str, junk: dict[str, str]) -> None:
+    """A call with junk by the names of its arguments; raises Failure unless it returns or explains."""
+    subject = subjects()[name]
+    given = {**subject.valid, **{place: JUNK[what]() for place, what in junk.items()}}
+    more = [given.pop(place) for place in subject.positional if place in given]
+    what = f"{name}({', '.join(f'{place}=<{kind}>' for place, kind in junk.items())})"
+    with tempfile.TemporaryDirectory() as place, _inside(place):
+        try:
+            found = subject.function(*more, **given)
+            if inspect.isgenerator(found):
+                for _ in found:
+                    pass
+        except Exception as error:
+            explained(error, what)
+        finally:
+            da.set_threads(None)
+
+
+class _inside:
+    """In another folder, since some junk is the name of a file; nothing is printed."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        import contextlib
+
+        self.stack = contextlib.ExitStack()
+        self.stack.enter_context(contextlib.chdir(self.place))
+        self.stack.enter_context(contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())))
+        self.stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+
+    def __exit__(self, *about: Any) -> None:
+        self.stack.__exit__(*about)
+
+
+def valid_calls() -> None:
+    """All calls with valid arguments work; else junk would be refused for another reason."""
+    with tempfile.TemporaryDirectory() as place, _inside(place):
+        for name, subject in subjects().items():
+            try:
+                given = dict(subject.valid)
+                subject.function(*(given.pop(place) for place in subject.positional if place in given), **given)
+            except Exception as error:
+                raise Failure(f"the valid call of {name} fails: {shown(error)}") from error
