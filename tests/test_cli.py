@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -423,3 +424,22 @@ def test_it_starts_without_what_it_does_not_need():
         "latex2mathml",
     }
     assert heavy.isdisjoint(loaded)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("robots >&-", 2, "dalembert: standard output is closed\n"),
+        ("inverse two_link <&-", 2, "dalembert: standard input is closed\n"),
+        ("inverse two_link states.csv >&-", 2, "dalembert: standard output is closed\n"),
+        ("inverse two_link states.csv -o out.csv <&- >&-", 0, "wrote out.csv: 1 states\n"),
+        ("nonsense 2>&-", 2, ""),
+    ],
+)
+def test_closed_streams(command, code, said, tmp_path):
+    """The shell closes a stream: one line where it was needed, and nothing where it was not."""
+    (tmp_path / "states.csv").write_text(",".join(["0"] * 6) + "\n")
+    words = shlex.join([sys.executable, "-m", "dalembert"])
+    done = subprocess.run(f"{words} {command}", shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr, done.stdout) == (code, said, "")

@@ -98,3 +98,11 @@ def test_the_general_table():
     assert "117 n - 24 / 103 n - 21" in text
     assert "n^4" in text
     print(text)
+
+
+def test_large_robots_leave_out_what_takes_minutes(monkeypatch):
+    """The rule at a size that takes no minutes."""
+    monkeypatch.setattr("dalembert.study.complexity.MOST_WORK", 20)
+    table = complexity(da.random_robot(0, "RR"), "inverse_dynamics")
+    assert table.endswith("left out, too large for so many joints: lie_closed_form, lagrange_euler, uicker_kahn")
+    assert table.count("lagrange_euler") == 1

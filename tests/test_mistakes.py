@@ -7,6 +7,7 @@ import dalembert as da
 
 ARM = da.robot("puma560")
 GOOD = np.zeros(6)
+LONG = da.random_robot(0, "R" * 30)
 ROD = da.Inertia.from_com(1.0, (0, 0, 0), 0.1)
 MISTAKES = {
     "short q": (lambda: ARM.inverse_dynamics(np.zeros(5), GOOD, GOOD), "q has shape .5,., puma560 needs ...., 6.; joint order: joint1"),
@@ -129,6 +130,39 @@ MISTAKES = {
     "backend list": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend=[]), "unknown backend"),
     "quantity list": (lambda: ARM.program([]), "unknown quantity"),
     "base twist order": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, base_twist=np.zeros(5)), r"needs \(\.\.\., 6\)$"),
+    "backend array": (lambda: ARM.inverse_dynamics(GOOD, GOOD, GOOD, backend=GOOD), "unknown backend array"),
+    "backend of a compiled one": (lambda: ARM.compile("mass_matrix", backend=GOOD), "unknown backend array"),
+    "method array": (lambda: ARM.mass_matrix(GOOD, method=GOOD), "unknown method for mass_matrix"),
+    "method list": (lambda: ARM.compile("mass_matrix", []), "unknown method for mass_matrix"),
+    "options list": (lambda: ARM.compile("jacobian", link={"a": 1}), "options of jacobian"),
+    "flag": (lambda: ARM.regressor(GOOD, GOOD, GOOD, friction=GOOD), "friction must be True or False"),
+    "save none": (lambda: ARM.save(None), "save needs a path, got None"),
+    "save surrogate": (lambda: ARM.save("a\ud800.toml"), "save needs a path"),
+    "probe batches": (lambda: ARM.probe(np.zeros((2, 6)), np.zeros((3, 6))), "probe: the leading .batch. axes do not broadcast"),
+    "probe method": (lambda: ARM.probe(GOOD, GOOD, method=None), "unknown method for inverse_dynamics"),
+    "masked": (lambda: ARM.mass_matrix(np.ma.masked_array(GOOD, [0, 0, 1, 0, 0, 0])), "mass_matrix: q has masked elements; fill them"),
+    "masked rows": (lambda: ARM.mass_matrix([np.ma.masked_array(GOOD, [0, 0, 1, 0, 0, 0])]), "q has masked elements"),
+    "masked gravity": (lambda: ARM.with_gravity(np.ma.masked_array([0, 0, 1.0], [0, 0, 1])), "gravity has masked elements"),
+    "masked number": (lambda: da.Inertia.from_com(np.ma.masked, (0, 0, 0)), "a mass must be a number"),
+    "kernel masked": (lambda: ARM.compile("mass_matrix")(np.ma.masked_array(GOOD, [0, 0, 1, 0, 0, 0])), "q has masked elements"),
+    "kernel count": (lambda: ARM.compile("mass_matrix", backend="numpy")(), "takes 1 arrays, got 0"),
+    "kernel text": (lambda: ARM.compile("mass_matrix")("abc"), "q must hold numbers"),
+    "kernel out": (lambda: ARM.compile("mass_matrix")(GOOD, out=[1]), "out must be a numpy array"),
+    "program": (lambda: da.compile_program(None), "the program to compile must be a dalembert.Program, got None"),
+    "rows": (lambda: da.Robot.from_dh(None, convention="standard"), "rows must be a list, got None"),
+    "homes": (lambda: da.Robot.from_screws([], None, []), "homes must be a list, got None"),
+    "rng": (lambda: ARM.random_configuration("abc"), "numpy Generator, must be a whole number"),
+    "many configurations": (lambda: ARM.random_configuration(0, 10**12), "random_configuration: this needs 144,000 GB of memory"),
+    "many samples": (lambda: da.quintic([0.0], [1.0], 1e6).sample(1e-9), "sample: this needs 31,999,999 GB"),
+    "memory": (lambda: ARM.simulate(GOOD, duration=1e9), "1,000,000,000,001 samples of puma560: this needs 152,000 GB of memory.*every=..."),
+    "events": (lambda: ARM.simulate(GOOD, events=[1]), "an event must be a function"),
+    "many joints": (lambda: da.random_robot(0, "R" * 10**6), "at most 1000 letters"),
+    "large robot": (lambda: LONG.inverse_dynamics(*np.zeros((3, 30)), method="lagrange_euler"), "too large for the 30 joints of random.*take newton_euler or"),
+    "large program": (lambda: LONG.program("mass_matrix_gradient", "lagrange_euler"), "grows as n.4; take composite_body or"),
+    "large count": (lambda: LONG.operation_count("inverse_dynamics", "uicker_kahn", customized=False), "take newton_euler"),
+    "large terms": (lambda: LONG.lagrange_euler_terms(np.zeros(30), np.zeros(30)), "robot.probe.q, qd. gives the same terms"),
+    "large curvature": (lambda: LONG.riemann_curvature(np.zeros(30)), "there is no other method"),
+    "large proof": (lambda: da.prove_equal("R" * 30, "lagrange_euler"), "take newton_euler"),
     "suffix": (lambda: da.load("robot.xacro"), "expand it to URDF"),
     "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
 }  # fmt: skip
@@ -140,3 +174,35 @@ def test_mistakes_are_explained(mistake):
     with pytest.raises(da.Error, match=message):
         action()
     assert issubclass(da.Error, ValueError)
+
+
+def test_messages_are_one_readable_line():
+    for junk in (
+        "x" * 10**6,
+        "a\nb",
+        "a\ud800\x07",
+        np.zeros((50, 50)),
+        [0.0] * 10**6,
+        dict.fromkeys(range(1000), "x" * 1000),
+        10**5000,
+    ):
+        for action in (lambda x: da.robot(x), lambda x: ARM.locate(x), lambda x: da.Joint(x), lambda x: ARM.with_gravity(x)):
+            with pytest.raises(da.Error) as found:
+                action(junk)
+            message = str(found.value)
+            assert message.isprintable()
+            assert 0 < len(message) <= 400
+
+
+def test_masked_arrays_without_masked_elements_are_numbers():
+    q = np.linspace(0, 1, 6)
+    assert np.array_equal(ARM.mass_matrix(np.ma.masked_array(q)), ARM.mass_matrix(q))
+    assert ARM.with_gravity(np.ma.masked_array([0, 0, -1.62])).gravity.tolist() == [0.0, 0.0, -1.62]
+
+
+def test_what_large_robots_are_for():
+    """The methods that an error names do serve, and branches count by their depth."""
+    q = np.full(30, 0.1)
+    assert LONG.probe(q, q).H.shape == (30, 30, 30)
+    star = da.random_robot(0, "R" * 30, [-1] * 30)
+    assert star.inverse_dynamics(q, q, q, method="lagrange_euler", backend="numpy").shape == (30,)

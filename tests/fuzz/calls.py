@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from harness import Failure, explained, shown
-from junk import JUNK
 
 import dalembert as da
 from dalembert import streams
+from fuzz.harness import Failure, explained, shown
+from fuzz.junk import JUNK
 
 N = 2
 HALF = np.full(N, 0.5)
@@ -114,8 +114,8 @@ def special() -> dict[str, dict[str, Any]]:
         "da.ComputedTorque": {"robot": arm, "path": made["quintic"]}, "da.GravityPD": {"robot": arm},
         "da.SlotineLi": {"robot": arm, "path": made["quintic"]}, "da.Trajectory.load": {"path": place / "motion.csv", "robot": arm},
         "da.TaskSpaceControl": {"robot": arm, "path": da.quintic([1, 0, 0], [1, 1, 0], 1.0), "rows": ("vx", "vy")},
-        "da.trace.trace": {"function": lambda x: x + x, "inputs": {"x": (2,)}}, "da.trace.operation_count": {"program": made["program"]},
-        "da.trace.tally": {"function": lambda x: x + x, "inputs": {"x": (2,)}},
+        "da.trace.trace": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}}, "da.trace.operation_count": {"program": made["program"]},
+        "da.trace.tally": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}},
         "streams.evaluate_states": {
             "robot": arm, "quantity": "inverse_dynamics", "source": place / "states.csv", "target": place / "out.csv",
         },

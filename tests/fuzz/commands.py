@@ -7,9 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import LONGEST, Failure, shown
-
 from dalembert.cli import main
+from fuzz.harness import LONGEST, Failure, shown
 
 COMMANDS = {
     "robots": (), "info": (), "check": (), "--version": (), "--help": (),

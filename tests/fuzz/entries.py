@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from harness import Failure, shown
-from mutate import mutated
 
 import dalembert as da
+from fuzz.harness import Failure, shown
+from fuzz.mutate import mutated
 
 Q = np.array([0.3, -0.4])
 

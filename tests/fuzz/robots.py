@@ -6,10 +6,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from harness import explained
-from mutate import mutated
-
 import dalembert as da
+from fuzz.harness import explained
+from fuzz.mutate import mutated
 
 URDF = b"""<?xml version="1.0"?>
 <robot name="arm">

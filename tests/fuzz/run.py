@@ -8,14 +8,10 @@ import os
 import random
 import sys
 import tempfile
+from pathlib import Path
 
-import calls
-import commands
-import entries
-import harness
-import robots
-import states
-import tables
+sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script, and as part of the tests
+from fuzz import calls, commands, entries, harness, robots, states, tables
 
 FUZZERS = {
     "calls": calls.case,

@@ -4,9 +4,9 @@ import random
 from functools import cache, partial
 
 import numpy as np
-from harness import Failure, shown
 
 import dalembert as da
+from fuzz.harness import Failure, shown
 
 QUANTITIES = {
     "inverse_dynamics": ("q", "qd", "qdd"), "forward_dynamics": ("q", "qd", "tau"), "mass_matrix": ("q",), "gravity_force": ("q",),

@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from harness import explained
-from mutate import mutated
 
 import dalembert as da
+from fuzz.harness import explained
+from fuzz.mutate import mutated
 
 TABLES = import_module("dalembert.files" if find_spec("dalembert.files") else "dalembert.streams")
 ENDINGS = (".csv", ".npy", ".npz")

@@ -6,10 +6,10 @@
 import os
 import random
 
-import calls
-import harness
 import pytest
-from run import FUZZERS
+
+from fuzz import calls, harness
+from fuzz.run import FUZZERS
 
 QUICK, LONG = 0.7, 20.0  # seconds of each fuzzer
 SEED = int(os.environ.get("DALEMBERT_FUZZ_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)

@@ -190,6 +190,7 @@ def quantity_named(name: str) -> Quantity:
 def register(name: str, quantity: Quantity) -> None:
     """Add a quantity that is made from others; the modules that define them call this."""
     QUANTITIES[name] = quantity
+    _methods.cache_clear()
 
 
 def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
@@ -201,6 +202,12 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     described = quantity_named(quantity)
     if taking is not None:
         choice(taking, f"optional input of {quantity}:", OUTSIDE | dict(described.optional))
+    return _methods(quantity, taking)
+
+
+@cache
+def _methods(quantity: str, taking: str | None) -> tuple[str, ...]:
+    described = QUANTITIES[quantity]
     written = formulations.methods(quantity, taking) if quantity in formulations.QUANTITIES else ()
     derived = described.methods if taking is None or taking in described.optional else ()
     return tuple(dict.fromkeys((*written, *derived)))

@@ -1,0 +1,1 @@
+"""Fuzzers: see run.py."""
