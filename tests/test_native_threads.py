@@ -152,7 +152,7 @@ def test_thread_counts(threads):
 def test_errors_come_out_of_threads(threads):
     threads(2)
     kernel = da.compile_program(HEAVY)
-    with pytest.raises(ValueError, match=r"mismatch|core dimension|broadcast"):
+    with pytest.raises(ValueError, match=r"a needs \(\.\.\., 2\), got shape \(1000000, 3\)"):
         kernel(np.zeros((1_000_000, 3)), np.zeros(2))
 
 

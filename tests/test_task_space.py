@@ -265,7 +265,7 @@ def test_wrong_arguments_are_explained():
         ((), "one or more different rows"),
         ((3, "vx"), "one or more different rows"),
         ("vx", "rows must be a tuple"),
-        (None, "rows must be a tuple"),
+        (None, "rows must be a list"),
     ):
         with pytest.raises(da.Error, match=message):
             arm.task_inertia(q, rows=rows)

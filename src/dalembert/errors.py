@@ -49,13 +49,13 @@ def brief(value: Any, most: int = 120) -> str:
     "'xxxxxxxx..."
     """
     kind = type(value)
-    if kind in (list, tuple, dict, set, frozenset):
-        shown = _parts.repr(value)  # not all of a million elements
-    else:
-        try:
+    try:
+        if kind in (list, tuple, dict, set, frozenset):
+            shown = _parts.repr(value)  # not all of a million elements
+        else:
             shown = repr(value[: 2 * most] if isinstance(value, str | bytes) else value)
-        except Exception:  # whole numbers of absurd length refuse to be shown
-            shown = f"a {kind.__name__}"
+    except Exception:  # whole numbers of absurd length refuse to be shown
+        shown = f"a {kind.__name__}"
     shown = " ".join(shown.split())
     return shown if len(shown) <= most else shown[: most - 3] + "..."
 

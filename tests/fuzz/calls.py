@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dalembert as da
-from dalembert import streams
+from dalembert import files
+from dalembert.quantities import states
 from fuzz.harness import Failure, explained, shown
 from fuzz.junk import JUNK
 
@@ -116,12 +117,12 @@ def special() -> dict[str, dict[str, Any]]:
         "da.TaskSpaceControl": {"robot": arm, "path": da.quintic([1, 0, 0], [1, 1, 0], 1.0), "rows": ("vx", "vy")},
         "da.trace.trace": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}}, "da.trace.operation_count": {"program": made["program"]},
         "da.trace.tally": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}},
-        "streams.evaluate_states": {
+        "states.evaluate_states": {
             "robot": arm, "quantity": "inverse_dynamics", "source": place / "states.csv", "target": place / "out.csv",
         },
-        "streams.load_states": {"robot": arm, "source": place / "states.csv"},
-        "streams.read_states": {"robot": arm, "source": place / "states.csv"},
-        "streams.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
+        "files.load_states": {"robot": arm, "source": place / "states.csv"},
+        "files.read_states": {"robot": arm, "source": place / "states.csv"},
+        "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
         "robot.with_parameters": {"parameters": arm.parameters}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.simulate": {"duration": 0.01},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
@@ -161,7 +162,7 @@ def _public(thing: Any) -> list[str]:
 def subjects() -> dict[str, Subject]:
     """Everything public that can be called, with valid arguments."""
     functions: dict[str, Any] = {}
-    for prefix, module in (("da", da), ("da.trace", da.trace), ("da.cache", da.cache), ("streams", streams)):
+    for prefix, module in (("da", da), ("da.trace", da.trace), ("da.cache", da.cache), ("files", files)):
         for name, thing in vars(module).items():
             own = getattr(thing, "__module__", "").startswith("dalembert")
             known = f"{prefix}.{name}" in NOT_CALLED or any(thing is other for other in functions.values())
@@ -180,6 +181,7 @@ def subjects() -> dict[str, Subject]:
     for kind in ("from_com", "from_origin", "from_parameters"):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
+    functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
 

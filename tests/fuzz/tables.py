@@ -3,17 +3,15 @@
 import random
 import tempfile
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 import dalembert as da
+from dalembert import files
 from fuzz.harness import explained
 from fuzz.mutate import mutated
 
-TABLES = import_module("dalembert.files" if find_spec("dalembert.files") else "dalembert.streams")
 ENDINGS = (".csv", ".npy", ".npz")
 
 
@@ -29,7 +27,7 @@ def sources() -> dict[str, bytes]:
     motion = arm().simulate([0.1, 0.2], duration=0.01)
     with tempfile.TemporaryDirectory() as folder:
         for ending in ENDINGS:
-            TABLES.write_states(arm(), Path(folder) / f"states{ending}", [states])
+            files.write_states(arm(), Path(folder) / f"states{ending}", [states])
         motion.to_csv(Path(folder) / "motion.csv")
         motion.to_npz(Path(folder) / "motion.npz")
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
@@ -47,7 +45,7 @@ def case(seed: int) -> None:
             if name.startswith("motion"):
                 da.Trajectory.load(path, arm())
             else:
-                found = TABLES.load_states(arm(), path)
+                found = files.load_states(arm(), path)
                 assert all(x.shape == (len(found["q"]), 2) for part, x in found.items() if part != "t")
         except Exception as error:
             explained(error, f"a changed {name}")
