@@ -136,7 +136,7 @@ MISTAKES = {
     "method list": (lambda: ARM.compile("mass_matrix", []), "unknown method for mass_matrix"),
     "options list": (lambda: ARM.compile("jacobian", link={"a": 1}), "options of jacobian"),
     "flag": (lambda: ARM.regressor(GOOD, GOOD, GOOD, friction=GOOD), "friction must be True or False"),
-    "save none": (lambda: ARM.save(None), "save needs a path, got None"),
+    "save none": (lambda: ARM.save(None), "None: this is not the name of a file"),
     "save surrogate": (lambda: ARM.save("a\ud800.toml"), "this is not the name of a file"),
     "probe batches": (lambda: ARM.probe(np.zeros((2, 6)), np.zeros((3, 6))), "probe: the leading .batch. axes do not broadcast"),
     "probe method": (lambda: ARM.probe(GOOD, GOOD, method=None), "unknown method for inverse_dynamics"),
