@@ -17,7 +17,7 @@ import roboticstoolbox as rtb
 from timing import best
 
 import dalembert as da
-from dalembert.study.bench import pinocchio_model
+from dalembert.studies.bench import pinocchio_model
 
 BATCH = 10_000
 WRIST = np.pi / 2

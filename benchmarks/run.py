@@ -25,7 +25,7 @@ from machine_peak import peak_flops
 from timing import best, best_pair
 
 import dalembert as da
-from dalembert.study.bench import pinocchio_model
+from dalembert.studies.bench import pinocchio_model
 
 BATCH = 10_000
 SINCOS = 49  # floating-point operations of one sine and cosine in native/sincos.py, a fused multiply-add counted as two

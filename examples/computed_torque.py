@@ -17,7 +17,7 @@ if __name__ == "__main__":
     empty = da.robot("puma560").with_armature(ROTORS)
     loaded = empty.with_payload(mass=2.0, com=(0.0, 0.0, 0.1))
     move = da.quintic(START, GOAL, duration=1.5)
-    learned = [name for name in empty.parameter_names if name.endswith(f"[{LAST}]")]
+    learned = [name for name in empty.parameter_names() if name.endswith(f"[{LAST}]")]
     controllers = {
         "knows the load": da.ComputedTorque(loaded, move, kp=100.0, kd=20.0),
         "does not know it": da.ComputedTorque(empty, move, kp=100.0, kd=20.0),
@@ -29,7 +29,7 @@ if __name__ == "__main__":
         off = np.abs(done.q - move(done.time).q).max(axis=1) / RADIAN
         error[name] = off.max(), off[-1]
         print(f"a controller that {name:16} is off by at most {off.max():8.5f} degrees, {off[-1]:8.5f} after 3 s")
-    mass = done.memory[-1][learned.index(f"m[{LAST}]")] - empty.parameters[empty.parameter_names.index(f"m[{LAST}]")]
+    mass = done.memory[-1][learned.index(f"m[{LAST}]")] - empty.parameters()[empty.parameter_names().index(f"m[{LAST}]")]
     print(f"the last one has found a load of {mass:.2f} kg")
     assert error["knows the load"][0] < 1e-4 < 0.1 < error["does not know it"][1]
     assert error["learns it"][1] < error["does not know it"][1] / 100 and abs(mass - 2.0) < 0.05

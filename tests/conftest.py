@@ -15,7 +15,7 @@ import pytest
 
 import dalembert as da
 from dalembert.formulations import formulation
-from dalembert.study import timing
+from dalembert.studies import timing
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # tests leave the user's cache alone; parallel workers inherit one of their own
     os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")

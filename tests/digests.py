@@ -2,24 +2,24 @@
 
 `python tests/digests.py few` traces a few programs of a general arm, `quick` those of a built-in robot too, `full` every method of
 every quantity for all built-in robots and for general arms. For robots of more than three joints, and for general arms after the
-first, `full` leaves out what one function makes from programs that are in the list: derivatives, parts and simulation stages by
+first, `full` leaves out what one function makes from programs that are in the list: derivatives and parts by
 other than the default method, and the rates of 6n x 6n operators. Everything for all robots would take an hour.
 """
 
 import sys
 
 import dalembert as da
-from dalembert.quantities.table import QUANTITIES
-from dalembert.study.complexity import general_chain
+from dalembert.engine.registry import QUANTITIES
+from dalembert.studies.complexity import general_chain
 from dalembert.trace.count import operation_count
 
 SEEDS = range(12)
 JOINTS = 3  # of the general arms: a first, a last and one between
 MADE_FROM_OTHERS = (
-    *("coriolis_force", "gravity_force", "bias_force", "kinetic_energy", "stage"),
+    *("coriolis_force", "gravity_force", "bias_force", "kinetic_energy"),
     *("inverse_dynamics_derivatives", "mass_matrix_gradient"),
 )
-LARGE = ("inverse_dynamics_second_derivatives", "geometry_derivatives", "spatial_operator_rates", "inertial_operator_rates")
+LARGE = ("inverse_dynamics_second_derivatives", "geometry_derivatives", "spatial_operator_rates")
 LONG = ("lagrange_euler", "uicker_kahn", "lie_closed_form", "generalized_dalembert", "stacked_operators")
 
 

@@ -57,9 +57,9 @@ def test_second_time_needs_no_compiler_and_no_tracing(folder, compiled, monkeypa
     use()
     assert len(compiled) == 1
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    from dalembert.quantities import quantity
+    from dalembert.engine import kernels
 
-    monkeypatch.setattr(quantity, "trace", None)
+    monkeypatch.setattr(kernels, "program", None)
     use()
     assert len(compiled) == 1
     assert da.cache.info()["entries"] == 2  # which program, and its code
@@ -139,14 +139,14 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
 
 def test_other_source_has_other_entries(folder, compiled, monkeypatch):
     """The code of a program depends on the engine's source, the program of a quantity on that of models and formulations."""
+    from dalembert.engine import kernels
     from dalembert.native import kernel
-    from dalembert.quantities import quantity
 
     use()
     monkeypatch.setattr(kernel, "SOURCE", "changed")
     use()
     assert len(compiled) == 2
-    monkeypatch.setattr(quantity, "SOURCE", "changed")
+    monkeypatch.setattr(kernels, "SOURCE", "changed")
     use()
     assert len(compiled) == 2  # traced again, to the same program
     monkeypatch.setattr(kernel, "SOURCE", "")  # nothing to read: no caching
@@ -174,12 +174,12 @@ def test_a_name_that_has_lost_its_code_finds_it_again(folder, compiled):
 
 
 def test_the_source_is_all_of_it():
+    from dalembert.engine import kernels
     from dalembert.native.kernel import SOURCE, source_digest
-    from dalembert.quantities import quantity
 
     assert source_digest("native", "trace") == SOURCE
-    assert len({SOURCE, quantity.SOURCE, source_digest(), source_digest("native"), source_digest("robot.py")}) == 5
-    assert len(SOURCE) == len(quantity.SOURCE) == 64
+    assert len({SOURCE, kernels.SOURCE, source_digest(), source_digest("native"), source_digest("robots.py")}) == 5
+    assert len(SOURCE) == len(kernels.SOURCE) == 64
     assert source_digest("nothing") == ""
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.quantities.size import ORDERS, work
-from dalembert.study import compare, timing
-from dalembert.study.bench import BENCHED, bench
-from dalembert.study.compare import COMPARED
-from dalembert.study.complexity import comparable
-from dalembert.study.timing import seconds
+from dalembert.engine.size import ORDERS, work
+from dalembert.studies import compare, timing
+from dalembert.studies.bench import BENCHED, bench
+from dalembert.studies.compare import COMPARED
+from dalembert.studies.complexity import comparable
+from dalembert.studies.timing import seconds
 
 
 @cache

@@ -4,8 +4,8 @@ import pytest
 from conftest import some_methods, zoo
 
 import dalembert as da
-from dalembert.quantities.size import ORDERS
-from dalembert.study.complexity import PRINTED, complexity, general_chain, growth, value
+from dalembert.engine.size import ORDERS
+from dalembert.studies.complexity import PRINTED, complexity, general_chain, growth, value
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_the_general_table():
 
 def test_large_robots_leave_out_what_takes_minutes(monkeypatch):
     """The rule at a size that takes no minutes."""
-    monkeypatch.setattr("dalembert.study.complexity.MOST_WORK", 20)
+    monkeypatch.setattr("dalembert.studies.complexity.MOST_WORK", 20)
     table = complexity(da.random_robot(0, "RR"), "inverse_dynamics")
     assert table.endswith("left out, too large for so many joints: lie_closed_form, lagrange_euler, uicker_kahn")
     assert table.count("lagrange_euler") == 1

@@ -7,7 +7,7 @@ import pytest
 from conftest import close, sweep
 
 import dalembert as da
-from dalembert.simulate.controllers import (
+from dalembert.control.controllers import (
     ComputedTorque,
     GravityPD,
     SlotineLi,
@@ -15,7 +15,7 @@ from dalembert.simulate.controllers import (
     rotation_vector,
     slotine_li_regressor,
 )
-from dalembert.simulate.paths import Motion, quintic, spline
+from dalembert.motion.paths import Motion, quintic, spline
 
 rng = np.random.default_rng(4)
 WORLD = {"frame": "world_aligned"}
@@ -278,12 +278,12 @@ def lyapunov(robot, control, t, q, qd, memory, truth):
 def test_slotine_li_lyapunov_function_falls_as_it_should():
     """V' = -s^T gain s - s^T (friction(qd) - friction(qd_r)), by a difference in time of the closed loop."""
     arm = da.robot("two_link").with_friction(damping=0.3, coulomb=0.2).with_armature(0.1)
-    truth = arm.parameters
+    truth = arm.parameters()
     guess = arm.with_parameters(truth * np.repeat([0.6, 1.8], 10), check=False)
     control = SlotineLi(guess, moving(2), slope=3.0, gain=[4.0, 2.0], rate=rng.uniform(0.5, 2, 20))
     for _ in range(10):
         q, qd = states(arm)
-        memory, t, h = guess.parameters + rng.normal(size=20), 0.6, 1e-5
+        memory, t, h = guess.parameters() + rng.normal(size=20), 0.6, 1e-5
         tau, learning = control(t, q, qd, memory)
         qdd = arm.forward_dynamics(q, qd, tau)
         V, s = zip(
@@ -302,10 +302,10 @@ def test_slotine_li_lyapunov_function_falls_as_it_should():
 @pytest.mark.slow
 def test_slotine_li_tracks_what_it_does_not_know():
     arm = da.robot("two_link")
-    guess = arm.with_parameters(arm.parameters * np.repeat([0.5, 2.0], 10))
+    guess = arm.with_parameters(arm.parameters() * np.repeat([0.5, 2.0], 10))
     control, blind = (SlotineLi(guess, moving(2), slope=2.0, gain=5.0, rate=rate) for rate in (3.0, 0.0))
     t, q, qd, memory = simulate(arm, control, np.array([0.0, 0.5]), np.zeros(2), 12.0, 1e-2)
-    V, _ = lyapunov(arm, control, t, q, qd, memory, arm.parameters)
+    V, _ = lyapunov(arm, control, t, q, qd, memory, arm.parameters())
     assert (np.diff(V) <= 1e-9).all()
     e = np.abs(control.path(t).q - q).max(-1)
     unlearned = np.abs(control.path(t).q - simulate(arm, blind, q[0], qd[0], 12.0, 1e-2)[1]).max(-1)
@@ -318,7 +318,7 @@ def test_slotine_li_learns_a_payload_that_its_path_makes_felt():
     arm = da.robot("two_link")
     loaded = arm.with_payload(0.5, (0.1, 0.0, 0.0))
     names = ["m[link2]", "mx[link2]", "Izz[link2]"]
-    true = loaded.parameters[[arm.parameter_names.index(name) for name in names]]
+    true = loaded.parameters()[[arm.parameter_names().index(name) for name in names]]
     control = SlotineLi(arm, moving(2), slope=8.0, gain=10.0, rate=3.0, adapt=names)
     t, q, _, memory = simulate(loaded, control, *moving(2)(0.0)[:2], 20.0, 1e-2)
     assert memory.shape[-1] == 3 and np.abs(memory[0] - true).max() > 0.1

@@ -10,7 +10,7 @@ from conftest import close, sweep
 from papers import compiled
 
 import dalembert as da
-from dalembert.derivation.methods import METHODS
+from dalembert.symbolic.derivation.methods import METHODS
 
 sympy = pytest.importorskip("sympy")
 m1, m2, l, g = sympy.symbols("m1 m2 l g")

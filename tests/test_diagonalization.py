@@ -5,10 +5,10 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
 
 import dalembert as da
+from dalembert.algebra.linalg import udu
+from dalembert.algebra.spatial import compose
 from dalembert.formulations import formulation
-from dalembert.formulations._axes import joint_frames
-from dalembert.linalg import udu
-from dalembert.spatial import compose
+from dalembert.formulations.shared.axes import joint_frames
 
 STEP = 1e-30
 

@@ -9,9 +9,9 @@ import pytest
 from conftest import some_methods, sweep
 
 import dalembert as da
+from dalembert.algebra.spatial import Transform
 from dalembert.formulations import formulation, methods
-from dalembert.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point
-from dalembert.spatial import Transform
+from dalembert.studies.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point
 from dalembert.trace import replay, trace
 from dalembert.trace.exact import Angle, Residue
 

@@ -430,7 +430,7 @@ def test_folder_and_huge_file(tmp_path, monkeypatch):
     (tmp_path / "a.urdf").mkdir()
     with pytest.raises(da.Error, match="cannot be read"):
         da.load(tmp_path / "a.urdf")
-    monkeypatch.setattr("dalembert.files.limits.ROBOT_BYTES", 100)
+    monkeypatch.setattr("dalembert.storage.limits.ROBOT_BYTES", 100)
     with pytest.raises(da.Error, match="larger than"):
         load(tmp_path, URDF)
 

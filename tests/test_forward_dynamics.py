@@ -8,10 +8,10 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, reference_robot, run, sweep
 
 import dalembert as da
+from dalembert.algebra.linalg import Pivots, inverse, solve, udu
+from dalembert.engine import singular
 from dalembert.formulations import formulation
-from dalembert.linalg import Pivots, inverse, solve, udu
 from dalembert.model.reduce import reduced
-from dalembert.quantities import singular
 
 METHODS = da.methods("forward_dynamics")
 MASS = da.methods("mass_matrix")

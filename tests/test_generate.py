@@ -13,8 +13,8 @@ import pytest
 from conftest import close, sweep
 
 import dalembert as da
+from dalembert.codegen import PRINTERS, Function
 from dalembert.trace import trace
-from dalembert.trace.printers import PRINTERS, Function
 
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "jacobian")
 MORE = (*QUANTITIES, "diagonalize", "christoffel", "kinetic_energy")
@@ -318,7 +318,7 @@ def test_head():
 @pytest.fixture(scope="module")
 def everything():
     """Every quantity of a robot with two joints and no weight, in a language."""
-    from dalembert.quantities.table import QUANTITIES as known
+    from dalembert.engine.registry import QUANTITIES as known
 
     tasks = ("task_inertia", "task_bias", "task_gravity", "dynamically_consistent_inverse")
     robot = da.random_robot(1, "RP").with_friction(coulomb=0.1).with_gravity((0.0, 0.0, 0.0))

@@ -17,11 +17,11 @@ from conftest import close, sweep
 from digests import SEEDS
 
 import dalembert as da
+from dalembert.algebra.precise import arctan2, cos_sin, exact_rotation, precisely, product, rounded
+from dalembert.algebra.spatial import cos_sin as cos_sin_of
+from dalembert.algebra.spatial import sqrt
 from dalembert.model.pose import Pose
-from dalembert.precise import arctan2, cos_sin, exact_rotation, precisely, product, rounded
-from dalembert.spatial import cos_sin as cos_sin_of
-from dalembert.spatial import sqrt
-from dalembert.study.complexity import general_chain
+from dalembert.studies.complexity import general_chain
 from dalembert.trace import trace
 from dalembert.trace.expr import Rounded, unrounded
 

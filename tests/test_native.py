@@ -7,11 +7,11 @@ import pytest
 from conftest import close, run, sweep
 
 import dalembert as da
+from dalembert.algebra.spatial import cos_sin, sign, sqrt
 from dalembert.native import kernel, machine, pieces
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import WORTH_A_THREAD
 from dalembert.native.ordered import ordered
-from dalembert.spatial import cos_sin, sign, sqrt
 from dalembert.trace import trace
 from dalembert.trace.source import NumpyKernel
 
@@ -293,7 +293,7 @@ def test_small_stacks():
 import threading
 import numpy as np, dalembert as da
 from dalembert.native.direct import short_way
-from dalembert.study.complexity import general_chain
+from dalembert.studies.complexity import general_chain
 from dalembert.trace import trace
 programs = [
     general_chain(30).program("mass_matrix"),
@@ -449,10 +449,10 @@ def test_llvmlite_is_loaded_on_first_use():
 
 
 def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
-    from dalembert.quantities import quantity
+    from dalembert.engine import kernels
 
-    monkeypatch.setattr(quantity, "LARGE", 50)
-    quantity._say_once.cache_clear()
+    monkeypatch.setattr(kernels, "LARGE", 50)
+    kernels._say_once.cache_clear()
     arm = da.robot("planar_3r").with_payload(0.123)
     x = np.full((3, 3), 0.1)
     with pytest.warns(da.PerformanceWarning, match="operations, too many to compile quickly") as caught:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.simulate.paths import Spline, quintic, spline, trapezoidal, tridiagonal
+from dalembert.motion.paths import Spline, quintic, spline, trapezoidal, tridiagonal
 
 rng = np.random.default_rng(8)
 START, GOAL = rng.uniform(-2, 2, (2, 4))

@@ -8,10 +8,10 @@ from conftest import MOVING, STRUCTURES, close, directly, some_methods, sweep
 from oracle import answer
 
 import dalembert as da
+from dalembert.algebra.precise import rounded
 from dalembert.formulations import formulation
 from dalembert.model.random import random_inertia
 from dalembert.model.reduce import reduced
-from dalembert.precise import rounded
 
 
 def general_6r(seed=0):

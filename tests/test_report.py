@@ -16,9 +16,9 @@ import screenshot
 from conftest import STRUCTURES, close, sweep
 
 import dalembert as da
-from dalembert.study import report
-from dalembert.study.report import charts, compute, figures, model_sections, motion_sections, page, scene
-from dalembert.study.report.motion import ends, follow
+from dalembert.studies import report
+from dalembert.studies.report import charts, compute, figures, model_sections, motion_sections, page, scene
+from dalembert.studies.report.motion import ends, follow
 
 pytest.importorskip("latex2mathml", reason="needs the study extra")
 pytest.importorskip("trimesh", reason="needs the study extra")

@@ -17,10 +17,11 @@ import pytest
 from conftest import run
 
 import dalembert as da
-from dalembert.files import limits, load_states, read_states, write_states
-from dalembert.files.saving import save_text, saving
+from dalembert.files import load_states, read_states, write_states
 from dalembert.model.files import _check_toml
 from dalembert.quantities.states import evaluate_states
+from dalembert.storage import limits
+from dalembert.storage.saving import save_text, saving
 
 ARM = da.robot("two_link")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs files of Linux")
@@ -32,7 +33,7 @@ import numpy as np
 import dalembert as da
 from dalembert.cli import main
 from dalembert.files import write_states
-from dalembert.study.report import write as report
+from dalembert.studies.report import write as report
 
 report.SECTIONS = ()  # they take seconds, and make the page no different to write
 arm = da.robot("two_link")

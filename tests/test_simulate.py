@@ -12,7 +12,7 @@ from conftest import sweep
 import dalembert as da
 from dalembert.native import compile_program
 from dalembert.native.ordered import ordered
-from dalembert.simulate.integrators import INTEGRATORS
+from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.trace import trace
 from dalembert.trace.source import NumpyKernel
 
@@ -606,7 +606,7 @@ def test_files_that_are_no_trajectories(tmp_path):
 def test_all_threads_stop_when_one_does(monkeypatch):
     """Ctrl-C reaches the thread that called; the others would otherwise work on to their ends."""
     from dalembert.native import threads
-    from dalembert.simulate import fixed
+    from dalembert.simulation import fixed
 
     calls, prepared, before = [], fixed.Stages.prepared, threads.get_threads()
     caller, failed = threading.get_ident(), threading.Event()
@@ -678,7 +678,7 @@ def test_threads_that_begin_at_once():
 @pytest.mark.parametrize("every", [1, 4])
 def test_pieces_of_a_long_run(monkeypatch, every):
     """Native calls are cut so that Ctrl-C gets its turn; forces, samples and work go on where the last piece ended."""
-    from dalembert.simulate import fixed
+    from dalembert.simulation import fixed
 
     torque = np.random.default_rng(0).normal(size=(2, 40, 2))
     whole = TWO.simulate([0.1, 0.2], duration=0.04, torque=torque, every=every)

@@ -121,7 +121,7 @@ def test_a_mistake_far_down_is_named_too():
 
 
 def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr("dalembert.files.limits.LINE", 1000)
+    monkeypatch.setattr("dalembert.storage.limits.LINE", 1000)
     with pytest.raises(da.Error, match="line 1: longer than"):
         read("1" * 5000)
 

@@ -7,10 +7,10 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, reference_robot, some_methods, sweep
 
 import dalembert as da
+from dalembert.algebra.spatial import ad
 from dalembert.formulations import formulation
 from dalembert.formulations.lie_closed_form import carried, carried_rate, carried_second_rate, screws
-from dalembert.proof import ingredients, on_tree, random_point
-from dalembert.spatial import ad
+from dalembert.studies.proof import ingredients, on_tree, random_point
 
 STEP = 1e-30
 

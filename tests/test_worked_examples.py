@@ -5,7 +5,7 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, reference_robot, sweep
 
 import dalembert as da
-from dalembert.spatial import pseudo_inertia
+from dalembert.algebra.spatial import pseudo_inertia
 
 L, G = 1.0, 9.8062  # the book's two-link arm: m1 = m2 = l = 1
 Q, QD, QDD = np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.array([-0.4, 0.9])
@@ -202,8 +202,8 @@ def test_lumped_arm_from_the_ceiling():
 @pytest.mark.parametrize("joints", ["RR", "RP", "PR", "PP", "HR", "RH"])
 def test_general_two_joint_arm_of_park_bobrow_and_ploen(joints):
     """(60)-(64) with the corrected C (E-B6): C = [[a x2, a x1 + b x2], [-a x1, 0]] in the velocities x."""
+    from dalembert.algebra.spatial import Ad, ad, compose, inverse
     from dalembert.formulations.lie_closed_form import screws
-    from dalembert.spatial import Ad, ad, compose, inverse
 
     robot = da.random_robot(8, joints).with_gravity((0, 0, 0))
     s = screws(robot.tree, Q)

@@ -33,7 +33,7 @@ def picture(page: Path, target: Path, *, time: float = 1.2, scheme: str = "light
 
 def main(robot: str = "puma560", target: str = "docs/images/report.png") -> None:
     import dalembert as da
-    from dalembert.study.report import study
+    from dalembert.studies.report import study
 
     with tempfile.TemporaryDirectory() as folder:
         arm = da.robot(robot) if robot in da.robot_names() else da.load(robot)

@@ -10,8 +10,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import dalembert as da
-from dalembert.formulations import QUANTITIES, REGISTRY
-from dalembert.study.complexity import PRINTED, general_chain, growth, value
+from dalembert.engine.registry import QUANTITIES
+from dalembert.formulations import REGISTRY
+from dalembert.studies.complexity import PRINTED, general_chain, growth, value
 
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 general_growth = cache(growth)
@@ -114,7 +115,7 @@ class MethodIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """One table."""
         rows: list[list[Any]] = [["quantity", "methods"]]
-        others = (quantity for quantity in QUANTITIES if quantity not in COUNTED)
+        others = (name for name in QUANTITIES if name not in COUNTED and any(of == name for of, _ in REGISTRY))
         rows += [[f"`{quantity}`", ", ".join(link(m) for of, m in REGISTRY if of == quantity)] for quantity in others]
         return self.parse_text_to_nodes(markdown_table(rows))
 

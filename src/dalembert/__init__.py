@@ -7,19 +7,15 @@
 (6,)
 """
 
+import sys as _sys
+from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
+from dalembert import foreign as _foreign
 from dalembert import trace as trace
-from dalembert.bridges import casadi_function as casadi_function
-from dalembert.bridges import jax_function as jax_function
-from dalembert.bridges import sympy_expressions as sympy_expressions
-from dalembert.bridges import torch_function as torch_function
-from dalembert.closed_form.equations import Equations as Equations
-from dalembert.closed_form.equations import equations as equations
-from dalembert.closed_form.form import Form as Form
-from dalembert.closed_form.lie import lie_two_joint as lie_two_joint
-from dalembert.derivation import Derivation as Derivation
-from dalembert.derivation import derive as derive
+from dalembert.engine.registry import methods as methods
 from dalembert.errors import DataWarning as DataWarning
 from dalembert.errors import Error as Error
 from dalembert.errors import PerformanceWarning as PerformanceWarning
@@ -35,33 +31,81 @@ from dalembert.model.links import Link as Link
 from dalembert.model.links import Mimic as Mimic
 from dalembert.model.pose import Pose as Pose
 from dalembert.model.tree import Tree as Tree
+from dalembert.model.wrench import Wrench as Wrench
 from dalembert.model.zoo import robot_names as robot_names
+from dalembert.motion.paths import quintic as quintic
+from dalembert.motion.paths import spline as spline
+from dalembert.motion.paths import trapezoidal as trapezoidal
 from dalembert.native import cache as cache
 from dalembert.native import compile_program as compile_program
 from dalembert.native import get_threads as get_threads
 from dalembert.native import set_threads as set_threads
-from dalembert.proof import prove_equal as prove_equal
-from dalembert.quantities.table import methods as methods
-from dalembert.quantities.wrench import Wrench as Wrench
-from dalembert.robot import Robot as Robot
-from dalembert.simulate.controllers import ComputedTorque as ComputedTorque
-from dalembert.simulate.controllers import GravityPD as GravityPD
-from dalembert.simulate.controllers import SlotineLi as SlotineLi
-from dalembert.simulate.controllers import TaskSpaceControl as TaskSpaceControl
-from dalembert.simulate.paths import quintic as quintic
-from dalembert.simulate.paths import spline as spline
-from dalembert.simulate.paths import trapezoidal as trapezoidal
-from dalembert.simulate.trajectory import Trajectory as Trajectory
-from dalembert.study.compare import Comparison as Comparison
-from dalembert.study.compare import compare as compare
-from dalembert.study.complexity import complexity as complexity
+from dalembert.robots import Robot as Robot
+from dalembert.simulation.trajectory import Trajectory as Trajectory
 from dalembert.trace import OperationCount as OperationCount
 from dalembert.trace import Program as Program
 from dalembert.trace import differentiate as differentiate
 from dalembert.trace import enclosure as enclosure
 from dalembert.trace import replay as replay
+from dalembert.version import __version__ as __version__
 
-__version__ = "0.1.0"
+if _TYPE_CHECKING:
+    from dalembert.control.controllers import ComputedTorque as ComputedTorque
+    from dalembert.control.controllers import GravityPD as GravityPD
+    from dalembert.control.controllers import SlotineLi as SlotineLi
+    from dalembert.control.controllers import TaskSpaceControl as TaskSpaceControl
+    from dalembert.interop import casadi_function as casadi_function
+    from dalembert.interop import jax_function as jax_function
+    from dalembert.interop import sympy_expressions as sympy_expressions
+    from dalembert.interop import torch_function as torch_function
+    from dalembert.studies.bench import bench as bench
+    from dalembert.studies.compare import Comparison as Comparison
+    from dalembert.studies.compare import compare as compare
+    from dalembert.studies.complexity import complexity as complexity
+    from dalembert.studies.proof import prove_equal as prove_equal
+    from dalembert.studies.report import study as study
+    from dalembert.symbolic.closed_form.equations import Equations as Equations
+    from dalembert.symbolic.closed_form.equations import equations as equations
+    from dalembert.symbolic.closed_form.form import Form as Form
+    from dalembert.symbolic.closed_form.lie import lie_two_joint as lie_two_joint
+    from dalembert.symbolic.derivation import Derivation as Derivation
+    from dalembert.symbolic.derivation import derive as derive
+
+# what is loaded when it is first asked for, so that importing the package stays quick
+_LATER = {
+    "ComputedTorque": "control.controllers",
+    "GravityPD": "control.controllers",
+    "SlotineLi": "control.controllers",
+    "TaskSpaceControl": "control.controllers",
+    "casadi_function": "interop",
+    "jax_function": "interop",
+    "sympy_expressions": "interop",
+    "torch_function": "interop",
+    "bench": "studies.bench",
+    "Comparison": "studies.compare",
+    "compare": "studies.compare",
+    "complexity": "studies.complexity",
+    "prove_equal": "studies.proof",
+    "study": "studies.report",
+    "Equations": "symbolic.closed_form.equations",
+    "equations": "symbolic.closed_form.equations",
+    "Form": "symbolic.closed_form.form",
+    "lie_two_joint": "symbolic.closed_form.lie",
+    "Derivation": "symbolic.derivation",
+    "derive": "symbolic.derivation",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        hint = f"; {_foreign.hint(name)}" if name in _foreign.FOREIGN else ""
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}{hint}", name=name, obj=_sys.modules[__name__])
+    value = globals()[name] = getattr(_import_module(f"dalembert.{_LATER[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 def robot(name: str) -> Robot:

@@ -11,12 +11,13 @@ from typing import Any, cast
 import numpy as np
 
 from dalembert.errors import Error, brief, unknown
-from dalembert.spatial import Array
 
 MOST_BYTES = 16 * 10**9
 MOST_AXES = 32  # so that there is room for further ones
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def number(given: Any, what: str, *, finite: bool = True) -> float:

@@ -2,6 +2,8 @@
 
 import difflib
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -40,6 +42,14 @@ def _line(message: str) -> str:
     if not message.isprintable():
         message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
     return message if len(message) <= LONGEST else f"{message[: 3 * LONGEST // 4 - 5]} ... {message[-LONGEST // 4 :]}"
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of the line of the user's program that called this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def brief(value: Any, most: int = 120) -> str:

@@ -150,12 +150,14 @@ def special() -> dict[str, dict[str, Any]]:
 NOT_CALLED = {
     "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
+    "kernel.here",  # what a thread runs, arrays as they are
 }  # fmt: skip
 SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
 
 
 def _public(thing: Any) -> list[str]:
-    return [name for name in dir(type(thing)) if name in SPECIAL_METHODS or not name.startswith("_")]
+    named = (name for name in dir(type(thing)) if name in SPECIAL_METHODS or not name.startswith("_"))
+    return [name for name in named if hasattr(type(thing), name)]  # names of other libraries only raise
 
 
 @cache
@@ -176,7 +178,7 @@ def subjects() -> dict[str, Subject]:
     for prefix, thing in objects().items():
         for name in _public(thing):
             known = getattr(getattr(type(thing), name), "__module__", "") or ""
-            if callable(getattr(thing, name)) and known.startswith("dalembert"):
+            if callable(getattr(thing, name)) and known.startswith("dalembert") and f"{prefix}.{name}" not in NOT_CALLED:
                 functions[f"{prefix}.{name}"] = getattr(thing, name)
     for kind in ("from_com", "from_origin", "from_parameters"):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line. May import: everything."""
 
 import io
 import os

@@ -10,15 +10,15 @@ import numpy as np
 import typer
 
 from dalembert.cli.parts import Output, RobotName, completing, find_robot, numbers, progress, said
+from dalembert.engine.registry import methods
 from dalembert.errors import Error
 from dalembert.files import load_states, read_states
 from dalembert.quantities.states import evaluate_states
-from dalembert.quantities.table import methods
-from dalembert.robot import Robot
-from dalembert.simulate.adaptive import SOLVERS
-from dalembert.simulate.integrators import INTEGRATORS
-from dalembert.simulate.stages import ROUTES
-from dalembert.simulate.trajectory import Trajectory
+from dalembert.robots import Robot
+from dalembert.simulation.adaptive import SOLVERS
+from dalembert.simulation.integrators import INTEGRATORS
+from dalembert.simulation.stages import ROUTES
+from dalembert.simulation.trajectory import Trajectory
 from dalembert.text import table
 
 CHOICES = (*INTEGRATORS, *SOLVERS)

@@ -7,9 +7,9 @@ import typer
 
 import dalembert as da
 from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show, show_table
-from dalembert.study.bench import BATCH
-from dalembert.study.bench import bench as measured
-from dalembert.study.compare import COMPARED, PRINTED
+from dalembert.studies.bench import BATCH
+from dalembert.studies.bench import bench as measured
+from dalembert.studies.compare import COMPARED, PRINTED
 from dalembert.text import table
 
 _quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
@@ -42,7 +42,7 @@ def study(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = None,
 ) -> None:
     """Study a robot: a summary here, and a report as one page that needs no network."""
-    from dalembert.study import brief, report
+    from dalembert.studies import brief, report
 
     arm = find_robot(robot)
     with progress("comparing formulations") as bar:

@@ -11,9 +11,9 @@ import typer
 
 import dalembert as da
 from dalembert.errors import Error
-from dalembert.files.saving import save_text
 from dalembert.model.files import load
-from dalembert.robot import Robot
+from dalembert.robots import Robot
+from dalembert.storage.saving import save_text
 from dalembert.text import table
 
 FILES = (".urdf", ".xml", ".toml")

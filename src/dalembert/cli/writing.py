@@ -7,13 +7,13 @@ import typer
 
 import dalembert as da
 from dalembert.cli.parts import Output, RobotName, completing, find_robot, listed, said, write_text
-from dalembert.closed_form.equations import PARTS_OF
-from dalembert.closed_form.write import label
-from dalembert.derivation.methods import METHODS
+from dalembert.codegen import PRINTERS
+from dalembert.engine.registry import QUANTITIES, methods
 from dalembert.errors import unknown
-from dalembert.quantities.symbolic import PARTS
-from dalembert.quantities.table import QUANTITIES, methods
-from dalembert.trace.printers import PRINTERS
+from dalembert.symbolic.closed_form.equations import PARTS_OF
+from dalembert.symbolic.closed_form.write import label
+from dalembert.symbolic.derivation.methods import METHODS
+from dalembert.symbolic.parameters import PARTS
 
 FORMATS = ("text", "latex", "sympy")
 DOCUMENTS = ("markdown", "latex")

@@ -14,11 +14,11 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.files import limits
 from dalembert.files.layout import ROWS, TIME, Arrange, States
 from dalembert.model.model import Model
-from dalembert.spatial import Array
+from dalembert.storage import limits
 
 AT_ONCE = 1 << 20  # bytes
 PIECE = 4_000_000  # numbers

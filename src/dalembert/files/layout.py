@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.spatial import Array
 
 PARTS = ("q", "qd", "qdd", "tau")
 TIME = ("t", "time")

@@ -6,14 +6,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import whole
 from dalembert.errors import Error
 from dalembert.files.binary import Table, archive, other_joints, write_npz
 from dalembert.files.layout import PARTS, Layout, States, check_size, gathered, named
-from dalembert.files.opening import file_path, opened, told
-from dalembert.files.saving import saving
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model
-from dalembert.spatial import Array
+from dalembert.storage.opening import file_path, opened, told
+from dalembert.storage.saving import saving
 
 ROWS = 10_000  # that are text at once
 
@@ -46,7 +47,7 @@ def save_npz(path: Any, arrays: Mapping[str, Array]) -> Path:
 
 def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
     """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked` and `memory` if they are there; CSV by its name, else NPZ."""
-    place = file_path(path)
+    place, limit = file_path(path), whole(limit, "limit", 1)
     try:
         with opened(place) as file:
             if place.suffix.lower() == ".csv":

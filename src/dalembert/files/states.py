@@ -13,15 +13,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dalembert.arguments import choice, flag, numbers, several
+from dalembert.arguments import choice, flag, numbers, several, whole
 from dalembert.errors import Error, brief
-from dalembert.files import limits
 from dalembert.files.binary import read_npy, read_npz, spools, write_npz
 from dalembert.files.layout import PARTS, States, arranged, column_names, gathered, joined
-from dalembert.files.opening import file_path, opened, told
-from dalembert.files.saving import saving
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model, a_robot
+from dalembert.storage import limits
+from dalembert.storage.opening import file_path, opened, told
+from dalembert.storage.saving import saving
 
 ENDINGS = (".csv", ".npy", ".npz")
 Progress = Callable[[int, int], None]  # how much is done, and of how much (0: unknown)
@@ -42,6 +42,8 @@ def read_states(
     """
     a_robot(robot, "read_states")
     wanted = [choice(part, "part of a state:", PARTS) for part in several(wanted, "wanted")]
+    if not wanted:
+        raise Error(f"wanted must name at least one of {', '.join(PARTS)}")
     if progress is not None and not callable(progress):
         raise Error(f"progress must be a function of (done, all), got {brief(progress)}")
     if not robot.n:
@@ -68,7 +70,7 @@ def load_states(
     robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), *, limit: int = limits.ARRAYS
 ) -> States:
     """The same, all at once in memory, as long as the arrays take no more than `limit` bytes."""
-    return gathered(read_states(robot, source, wanted), _name(source), limit)
+    return gathered(read_states(robot, source, wanted), _name(source), whole(limit, "limit", 1))
 
 
 def write_states(robot: Model, target: str | Path, states: Iterable[States], *, names: bool = True) -> int:

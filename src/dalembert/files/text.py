@@ -8,10 +8,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.files import limits
 from dalembert.files.layout import Arrange, Layout, States
-from dalembert.spatial import Array
+from dalembert.storage import limits
 
 BLOCK = 1 << 20  # bytes read at a time: some 3,000 states of six joints
 

@@ -1,15 +1,15 @@
-"""The formulations, one file each, and the registry that names them.
+"""The formulations: one file a method, functions named after the quantities that they compute.
 
-A module's public functions are named after the quantities they compute, so one line here makes a file a method of each of them.
+`METHODS` is their list: a line here makes a file a method of the quantities it names. What several papers share is in `shared`.
+May import: algebra, model.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
-from inspect import signature
-from typing import Any
+from functools import partial
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from dalembert.arguments import choice
-from dalembert.errors import Error
 from dalembert.formulations import (
     angular_velocity_lagrange,
     articulated_body,
@@ -40,59 +40,49 @@ from dalembert.formulations import (
     walker_orin_4,
 )
 
-_MODULES = (
-    newton_euler,
-    newton_euler_base,
-    lie_group,
-    lie_group_com,
-    spatial_operator,
-    recursive_lagrange_3x3,
-    recursive_lagrange_4x4,
-    angular_velocity_lagrange,
-    generalized_dalembert,
-    stacked_operators,
-    lie_closed_form,
-    lagrange_euler,
-    uicker_kahn,
-    composite_body,
-    body_jacobians,
-    probing,
-    articulated_body,
-    brandl,
-    kalman,
-    walker_orin_1,
-    walker_orin_2,
-    walker_orin_3,
-    walker_orin_4,
-    joint_acceleration,
-    diagonalized_normalized,
-    diagonalized_unnormalized,
-    regressor,
-)
-QUANTITIES = (
-    "inverse_dynamics",
-    "forward_dynamics",
-    "mass_matrix",
-    "inverse_mass_matrix",
-    "coriolis_matrix",
-    "christoffel",
-    "joint_wrenches",
-    "newton_euler_pass",
-    "lagrange_euler_terms",
-    "dalembert_terms",
-    "stacked_operators",
-    "spatial_operators",
-    "spatial_operator_rates",
-    "inertial_operator_rates",
-    "diagonalize",
-    "quasi_velocity",
-    "joint_velocity",
-    "quasi_force",
-    "joint_force",
-    "quasi_coriolis",
-    "quasi_coriolis_matrix",
-    "regressor",
-)
+BASE = ("base_twist", "base_acceleration")
+OUTSIDE = ("wrenches", *BASE)
+PIVOTS = ("pivots",)  # the rotors' inertias, and how small a pivot may be: of methods that divide by it
+DIAGONALIZED = dict.fromkeys(("quasi_velocity", "joint_velocity", "quasi_force", "joint_force", "quasi_coriolis"), PIVOTS)
+
+# what each method computes, and what the function takes beside the quantity's own inputs
+METHODS: dict[ModuleType, dict[str, tuple[str, ...]]] = {
+    newton_euler: dict.fromkeys(("inverse_dynamics", "joint_wrenches", "newton_euler_pass"), OUTSIDE),
+    newton_euler_base: {"inverse_dynamics": OUTSIDE},
+    lie_group: {"inverse_dynamics": OUTSIDE},
+    lie_group_com: {"inverse_dynamics": OUTSIDE},
+    spatial_operator: {
+        "inverse_dynamics": ("wrenches",),
+        "mass_matrix": (),
+        "inverse_mass_matrix": PIVOTS,
+        "spatial_operators": PIVOTS,
+        "spatial_operator_rates": PIVOTS,
+        "inertial_operator_rates": PIVOTS,
+        "diagonalize": PIVOTS,
+    },
+    recursive_lagrange_3x3: {"inverse_dynamics": ("wrenches",)},
+    recursive_lagrange_4x4: {"inverse_dynamics": ("wrenches",)},
+    angular_velocity_lagrange: {"inverse_dynamics": ("wrenches",)},
+    generalized_dalembert: {"inverse_dynamics": ("wrenches",), "mass_matrix": (), "dalembert_terms": ()},
+    stacked_operators: {"inverse_dynamics": OUTSIDE, "mass_matrix": (), "stacked_operators": ()},
+    lie_closed_form: {"inverse_dynamics": ("wrenches",), "mass_matrix": (), "coriolis_matrix": (), "christoffel": ()},
+    lagrange_euler: {"inverse_dynamics": ("wrenches",), "mass_matrix": (), "lagrange_euler_terms": ()},
+    uicker_kahn: {"inverse_dynamics": ("wrenches",)},
+    composite_body: {"mass_matrix": (), "inverse_mass_matrix": PIVOTS, "coriolis_matrix": ()},
+    body_jacobians: {"mass_matrix": ()},
+    probing: {"mass_matrix": ()},
+    articulated_body: {"forward_dynamics": OUTSIDE + PIVOTS},
+    brandl: {"forward_dynamics": OUTSIDE + PIVOTS},
+    kalman: {"forward_dynamics": OUTSIDE + PIVOTS},
+    walker_orin_1: {"forward_dynamics": OUTSIDE + PIVOTS},
+    walker_orin_2: {"forward_dynamics": OUTSIDE + PIVOTS},
+    walker_orin_3: {"forward_dynamics": OUTSIDE + PIVOTS},
+    walker_orin_4: {"forward_dynamics": OUTSIDE + PIVOTS},
+    joint_acceleration: {"forward_dynamics": OUTSIDE + PIVOTS},
+    diagonalized_normalized: {"forward_dynamics": ("wrenches", *PIVOTS), **DIAGONALIZED, "quasi_coriolis_matrix": PIVOTS},
+    diagonalized_unnormalized: {"forward_dynamics": ("wrenches", *PIVOTS), **DIAGONALIZED},
+    regressor: {"regressor": ()},
+}
 # methods made of other formulations, which they get as arguments
 _BUILT_ON = {
     probing: {"inverse_dynamics": newton_euler},
@@ -104,37 +94,36 @@ _BUILT_ON = {
 }
 
 
-def _function(module: Any, quantity: str) -> Callable[..., Any]:
+class Formulation(NamedTuple):
+    """A function (tree, inputs by name) that computes a quantity, and the optional inputs and pivots that it takes."""
+
+    function: Callable[..., Any]
+    takes: tuple[str, ...]
+
+
+def _function(module: ModuleType, quantity: str) -> Callable[..., Any]:
     function, parts = vars(module)[quantity], _BUILT_ON.get(module, {})
     return partial(function, **{name: vars(other)[name] for name, other in parts.items()}) if parts else function
 
 
-REGISTRY: dict[tuple[str, str], Callable[..., Any]] = {
-    (quantity, module.__name__.rpartition(".")[2]): _function(module, quantity)
-    for module in _MODULES
-    for quantity in QUANTITIES
-    if quantity in vars(module)
+REGISTRY = {
+    (quantity, module.__name__.rpartition(".")[2]): Formulation(_function(module, quantity), takes)
+    for module, quantities in METHODS.items()
+    for quantity, takes in quantities.items()
 }
 
 
 def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist"."""
-    choice(quantity, "quantity", QUANTITIES)
-    found = (method for of, method in REGISTRY if of == quantity)
-    return tuple(m for m in found if taking is None or takes(quantity, m, taking))
+    return tuple(method for (of, method), found in REGISTRY.items() if of == quantity and (taking is None or taking in found.takes))
 
 
-@cache
-def takes(quantity: str, method: str, name: str) -> bool:
-    """Whether a formulation has an input of this name."""
-    return name in signature(REGISTRY[quantity, method]).parameters
-
-
-def formulation(quantity: str, method: str, optional: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The function that computes a quantity by a method, with these optional inputs."""
+def formulation(quantity: str, method: str) -> Callable[..., Any]:
+    """The function that computes a quantity by a method."""
     choice(method, f"method for {quantity}:", methods(quantity))
-    for name in optional:
-        if not takes(quantity, method, name):
-            able = methods(quantity, taking=name)
-            raise Error(f"{method} does not take {name}; these methods do: {', '.join(able) or 'none'}")
-    return REGISTRY[quantity, method]
+    return REGISTRY[quantity, method].function
+
+
+def takes(quantity: str, method: str, name: str) -> bool:
+    """Whether a formulation has an optional input of this name."""
+    return name in REGISTRY[quantity, method].takes

@@ -10,8 +10,8 @@ Corrected: E-S2 (projection on dw/dqd), E-S4 (the base accelerates with minus gr
 
 from typing import Any
 
+from dalembert.algebra.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:

@@ -6,10 +6,10 @@ turning, sliding and helical joints; a moving base; wrenches on every link.
 
 from typing import Any
 
-from dalembert.formulations._articulated_body import accelerations
-from dalembert.linalg import PLAIN, Pivots
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, congruent
+from dalembert.formulations.shared.articulated_body import accelerations
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, congruent
 
 
 def forward_dynamics(

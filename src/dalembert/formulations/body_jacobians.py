@@ -5,8 +5,8 @@ M = sum_i J_i^T G_i J_i, where V_i = J_i qd is the twist of link i in its own fr
 
 from typing import Any
 
+from dalembert.algebra.spatial import Ad_inverse, Array, dot, matrix, rotate, spatial_inertia
 from dalembert.model.tree import Tree
-from dalembert.spatial import Ad_inverse, Array, dot, matrix, rotate, spatial_inertia
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:

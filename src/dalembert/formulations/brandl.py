@@ -7,10 +7,10 @@ as between the frames that a user may choose, it is applied as a whole.
 
 from typing import Any
 
-from dalembert.formulations._articulated_body import accelerations
-from dalembert.linalg import PLAIN, Pivots
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, congruent, turn_tensor
+from dalembert.formulations.shared.articulated_body import accelerations
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, congruent, turn_tensor
 
 
 def forward_dynamics(

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.formulations._axes import Axis, axes
-from dalembert.linalg import PLAIN, Pivots, inverse, udu
-from dalembert.model.tree import Body, Tree
-from dalembert.spatial import (
+from dalembert.algebra.linalg import PLAIN, Pivots, inverse, udu
+from dalembert.algebra.spatial import (
     Ad_inverse_dual,
     Array,
     Transform,
@@ -38,6 +36,8 @@ from dalembert.spatial import (
     turn_z,
     zeros,
 )
+from dalembert.formulations.shared.axes import Axis, axes
+from dalembert.model.tree import Body, Tree
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.formulations._filter import (
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, dot, matrix, rotate, rotate_back, scaled, sqrt, stack
+from dalembert.formulations.shared.filter import (
     Filter,
     Links,
     bias,
@@ -29,9 +31,7 @@ from dalembert.formulations._filter import (
     links,
     velocities,
 )
-from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, matrix, rotate, rotate_back, scaled, sqrt, stack
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:

@@ -12,7 +12,9 @@ Corrected: E-K2, E-K5 (sliding joints), E-K6, E-K8, E-K12 (the index of lambda),
 
 from typing import Any
 
-from dalembert.formulations._filter import (
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, dot, rotate, scaled, stack
+from dalembert.formulations.shared.filter import (
     Filter,
     Links,
     bias,
@@ -26,9 +28,7 @@ from dalembert.formulations._filter import (
     links,
     velocities,
 )
-from dalembert.linalg import PLAIN, Pivots
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, scaled, stack
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:

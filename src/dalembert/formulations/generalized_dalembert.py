@@ -10,8 +10,8 @@ inside the sum).
 
 from typing import Any, NamedTuple
 
+from dalembert.algebra.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
 
 
 class Terms(NamedTuple):

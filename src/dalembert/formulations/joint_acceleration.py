@@ -7,9 +7,9 @@ The bias b = c + g is inverse dynamics without joint accelerations, wrenches and
 from collections.abc import Callable
 from typing import Any
 
-from dalembert.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.spatial import Array
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array
 
 
 def forward_dynamics(

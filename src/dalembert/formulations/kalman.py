@@ -9,10 +9,10 @@ Corrected: E-K1, E-K2, E-K5 (the operator O_i of sliding joints).
 
 from typing import Any
 
-from dalembert.formulations._filter import bias, filtered, force_cross, handed_on, links
-from dalembert.linalg import PLAIN, Pivots
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, scaled, stack
+from dalembert.formulations.shared.filter import bias, filtered, force_cross, handed_on, links
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, rotate_back, scaled, stack
 
 
 def forward_dynamics(

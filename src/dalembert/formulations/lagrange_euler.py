@@ -9,7 +9,8 @@ joints may have a_i).
 
 from typing import Any, NamedTuple
 
-from dalembert.formulations._homogeneous import (
+from dalembert.algebra.spatial import Array, dot, rotate, stack, trace_of_product
+from dalembert.formulations.shared.homogeneous import (
     Kinematics,
     direction,
     first_partials,
@@ -19,7 +20,6 @@ from dalembert.formulations._homogeneous import (
     second_partials,
 )
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, stack, trace_of_product
 
 
 class Terms(NamedTuple):

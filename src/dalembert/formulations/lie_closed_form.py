@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Ad,
     Array,
     Transform,
@@ -30,6 +29,7 @@ from dalembert.spatial import (
     split,
     stack,
 )
+from dalembert.model.tree import Tree
 
 
 class Screws(NamedTuple):

@@ -8,8 +8,7 @@ Corrected: E-B1 (inverses in (24)-(26)), E-B10 (gravity enters as the base accel
 
 from typing import Any, NamedTuple
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_inverse_dual,
     Array,
@@ -22,6 +21,7 @@ from dalembert.spatial import (
     stack,
     zeros,
 )
+from dalembert.model.tree import Tree
 
 
 class Recursion(NamedTuple):

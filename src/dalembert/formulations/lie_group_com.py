@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_inverse_dual,
     Array,
@@ -27,6 +26,7 @@ from dalembert.spatial import (
     stack,
     zeros,
 )
+from dalembert.model.tree import Tree
 
 
 def inverse_dynamics(

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Array,
     along_z,
     cos_sin,
@@ -29,6 +28,7 @@ from dalembert.spatial import (
     swing,
     turn_z,
 )
+from dalembert.model.tree import Tree
 
 
 class Pass(NamedTuple):

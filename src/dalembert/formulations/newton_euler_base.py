@@ -11,8 +11,8 @@ Corrected: E-F4 (v0-dot is minus gravity).
 
 from typing import Any
 
+from dalembert.algebra.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing
 
 
 def inverse_dynamics(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, zeros
 
 
 def mass_matrix(tree: Tree, q: Any, *, inverse_dynamics: Callable[..., Array]) -> Array:

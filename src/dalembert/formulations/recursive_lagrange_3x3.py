@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array, along_z, dot, pseudo_inertia, rotate, skew, split, stack, trace_of_product, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, along_z, dot, pseudo_inertia, rotate, skew, split, stack, trace_of_product, zeros
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:

@@ -7,9 +7,9 @@ parent's pose.
 
 from typing import Any
 
-from dalembert.formulations._homogeneous import direction, force_matrix, kinematics, point
+from dalembert.algebra.spatial import Array, dot, rotate, stack, trace_of_product, zeros
+from dalembert.formulations.shared.homogeneous import direction, force_matrix, kinematics, point
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, stack, trace_of_product, zeros
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:

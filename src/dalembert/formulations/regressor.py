@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Ad_inverse,
     Array,
     blocks,
@@ -28,6 +27,7 @@ from dalembert.spatial import (
     tumbling,
     zeros,
 )
+from dalembert.model.tree import Tree
 
 
 def regressor(tree: Tree, q: Any, qd: Any, qdd: Any) -> Array:

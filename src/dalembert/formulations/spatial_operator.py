@@ -18,11 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.formulations._axes import joint_frames, wrench_on
-from dalembert.formulations._filter import Filter, Links, filtered, force_cross, inertia_rates, links, velocities
-from dalembert.linalg import PLAIN, Pivots
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import (
     Ad,
     Ad_inverse_dual,
     Array,
@@ -46,6 +43,9 @@ from dalembert.spatial import (
     symmetric,
     zeros,
 )
+from dalembert.formulations.shared.axes import joint_frames, wrench_on
+from dalembert.formulations.shared.filter import Filter, Links, filtered, force_cross, inertia_rates, links, velocities
+from dalembert.model.tree import Tree
 
 
 class SpatialOperators(NamedTuple):

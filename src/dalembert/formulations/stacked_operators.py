@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.spatial import (
+from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_matrix,
     Array,
@@ -25,6 +24,7 @@ from dalembert.spatial import (
     spatial_inertia,
     zeros,
 )
+from dalembert.model.tree import Tree
 
 
 class Operators(NamedTuple):

@@ -10,7 +10,8 @@ r_j its centre of mass. External wrenches enter as 4x4 matrices.
 
 from typing import Any
 
-from dalembert.formulations._homogeneous import (
+from dalembert.algebra.spatial import Array, dot, rotate, stack, trace_of_product, zeros
+from dalembert.formulations.shared.homogeneous import (
     direction,
     first_partials,
     force_matrix,
@@ -19,7 +20,6 @@ from dalembert.formulations._homogeneous import (
     second_partials,
 )
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, dot, rotate, stack, trace_of_product, zeros
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:

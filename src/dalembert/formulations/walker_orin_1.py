@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.spatial import Array, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, zeros
 
 
 def forward_dynamics(

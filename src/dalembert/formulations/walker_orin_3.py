@@ -7,9 +7,9 @@ bodies, the bias from one call of inverse dynamics; then M qdd = tau - b is solv
 from collections.abc import Callable
 from typing import Any
 
-from dalembert.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.linalg import PLAIN, Pivots, solve, udu
+from dalembert.algebra.spatial import Array
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array
 
 
 def forward_dynamics(

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.linalg import PLAIN, Pivots
+from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.spatial import Array, above, dot, scaled, zeros
 from dalembert.model.tree import Tree
-from dalembert.spatial import Array, above, dot, scaled, zeros
 
 NOTHING = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number
 

@@ -1,1 +1,4 @@
-"""What a robot is: links, joints, inertias, poses, and the plain Tree that formulations take."""
+"""What a robot is: links, joints, inertias, poses, wrenches, files of robots, and the plain Tree that formulations take.
+
+May import: algebra, storage.
+"""

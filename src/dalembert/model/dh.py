@@ -1,5 +1,6 @@
 """Robots from Denavit-Hartenberg tables."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -7,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.arguments import choice, instance, listed, number
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import DataWarning, Error, brief, unknown, warn
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Joint, Link, joint
+from dalembert.model.links import Joint, Link, Note, joint
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, rotation_x, rotation_z
 from dalembert.model.values import Value
@@ -18,9 +19,12 @@ M = TypeVar("M", bound=Model)
 CONVENTIONS = ("standard", "modified")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DHRow(Value):
-    """One row of the table. The joint variable is added to `theta` (turning) or `d` (sliding); angles in radians."""
+    """One row of the table, by keywords: books disagree about the order of the four numbers.
+
+    The joint variable is added to `theta` (revolute) or `d` (prismatic); angles in radians.
+    """
 
     alpha: float = 0.0
     a: float = 0.0
@@ -64,6 +68,7 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
     """A serial chain from Denavit-Hartenberg rows. `convention` must be said: "standard" (distal) or "modified" (proximal).
 
     Mass data are in the axes of the row's own frame. `options` are the fields of the robot: gravity, base, frames, source.
+    Angles beyond a full turn, which are probably degrees, are accepted with a warning.
 
     >>> import dalembert as da
     >>> rod = da.Inertia.from_com(1.0, (-0.5, 0, 0), (0, 1 / 12, 1 / 12))
@@ -73,6 +78,7 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
     """
     choice(convention, "Denavit-Hartenberg convention", CONVENTIONS)
     links: list[Link] = []
+    notes: list[Note] = list(options.pop("notes", ()))
     parent = str(options.get("base_name", "base"))
     for i, given in enumerate(listed(rows, "rows"), 1):
         try:
@@ -82,4 +88,8 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
         except Error as error:
             raise Error(f"DH row {i}: {error}") from None
         parent = links[-1].name
-    return cls(name, tuple(links), **options)
+        for entry in ("alpha", "theta"):
+            if abs(angle := getattr(r, entry)) > 2 * math.pi:
+                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than a full turn: are these degrees?", "angle"))
+                warn(f"DH row {i}: {notes[-1].remark}", DataWarning)
+    return cls(name, tuple(links), notes=tuple(notes), **options)

@@ -67,7 +67,7 @@ def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
-    >>> arm.with_parameters(2 * arm.parameters).total_mass
+    >>> arm.with_parameters(2 * arm.parameters()).total_mass
     4.0
     """
     values = frozen_array(parameters, (10 * model.n,), f"the parameters of {model.name} (10 a link)").reshape(model.n, 10)

@@ -3,7 +3,6 @@
 import os
 import re
 import tomllib
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,10 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.arguments import number, text
-from dalembert.errors import DataWarning, Error, brief, unknown
-from dalembert.files import limits
-from dalembert.files.opening import file_path, opened
-from dalembert.files.saving import save_text
+from dalembert.errors import DataWarning, Error, brief, unknown, warn
 from dalembert.model.check import TOPICS, check
 from dalembert.model.dh import DHRow
 from dalembert.model.inertia import Inertia
@@ -22,6 +18,9 @@ from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.model.urdf import parse_urdf
+from dalembert.storage import limits
+from dalembert.storage.opening import file_path, opened
+from dalembert.storage.saving import save_text
 
 M = TypeVar("M", bound=Model)
 FORMAT = "dalembert robot 1"
@@ -51,7 +50,7 @@ def load(cls: type[M], path: str | Path) -> M:
     doubts = [*found.about("unread"), *found.about("inertia"), *found.about("mimic")]
     if doubts:
         more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
-        warnings.warn(f"{path.name}: {doubts[0]}{more}", DataWarning, stacklevel=3)
+        warn(f"{path.name}: {doubts[0]}{more}", DataWarning)
     return model
 
 

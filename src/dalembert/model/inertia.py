@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.precise import product
+from dalembert.algebra.spatial import Array, skew
 from dalembert.arguments import flag, frozen_array, instance, number
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
 from dalembert.model.values import Frozen, Value
-from dalembert.precise import product
-from dalembert.spatial import Array, skew
 
 
 @dataclass(frozen=True, eq=False, repr=False)

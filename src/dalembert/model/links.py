@@ -5,12 +5,12 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
+from dalembert.algebra.spatial import exp_z
 from dalembert.arguments import choice, instance, number, text
 from dalembert.errors import Error, brief
 from dalembert.model.inertia import Inertia
 from dalembert.model.pose import Pose
 from dalembert.model.values import Value
-from dalembert.spatial import exp_z
 
 Kind = Literal["revolute", "prismatic", "helical"]
 LETTERS: dict[str, Kind] = {"R": "revolute", "P": "prismatic", "H": "helical"}

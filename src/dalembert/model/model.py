@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.precise import product
+from dalembert.algebra.spatial import Array, Transform
 from dalembert.arguments import by_name, choice, frozen_array, instance, listed, numbers, room, text, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
@@ -17,8 +19,6 @@ from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
 from dalembert.model.values import Frozen, Value
-from dalembert.precise import product
-from dalembert.spatial import Array, Transform
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -221,7 +221,7 @@ class Model(Value):
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Where others keep what they made for this robot; it lives and dies with it and is no part of its value."""
+        """What others made for this robot, by what they call it: it lives and dies with the robot and is not part of its value."""
         return {}
 
     # --- for formulations -----------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.precise import cos_sin, exact, exact_rotation, precisely, product
+from dalembert.algebra.spatial import Array, Transform, cross, dot
 from dalembert.arguments import frozen_array, number
 from dalembert.errors import Error
 from dalembert.model.values import Frozen, Value
-from dalembert.precise import cos_sin, exact, exact_rotation, precisely, product
-from dalembert.spatial import Array, Transform, cross, dot
 
 SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to be 0 or +-1
 

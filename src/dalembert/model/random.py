@@ -5,13 +5,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from dalembert.algebra.precise import product
 from dalembert.arguments import whole
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import LETTERS, Joint, Link, joint_letters
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, unit
 from dalembert.model.values import parent_indices
-from dalembert.precise import product
 
 M = TypeVar("M", bound=Model)
 

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.model.tree import Tree
-from dalembert.precise import arctan2, decimal, decimals, exact, rounded
-from dalembert.spatial import (
+from dalembert.algebra.precise import arctan2, decimal, decimals, exact, rounded
+from dalembert.algebra.spatial import (
     Array,
     Transform,
     dot,
@@ -32,6 +31,7 @@ from dalembert.spatial import (
     tensor_of,
     turn_tensor,
 )
+from dalembert.model.tree import Tree
 
 NONE: Any = Decimal(0)
 OUT_OF_PROPORTION = 30

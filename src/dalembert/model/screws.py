@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dalembert.algebra.precise import precisely, product
+from dalembert.algebra.spatial import Ad, Array, cross, dot
 from dalembert.arguments import choice, frozen_array, instance, listed
 from dalembert.errors import Error
 from dalembert.model.inertia import Inertia
@@ -12,8 +14,6 @@ from dalembert.model.links import Joint, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
 from dalembert.model.values import parent_indices
-from dalembert.precise import precisely, product
-from dalembert.spatial import Ad, Array, cross, dot
 
 M = TypeVar("M", bound=Model)
 NO_PITCH = 1e-6  # m/rad

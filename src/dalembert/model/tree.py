@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dalembert.precise import exact, exact_rotation
-from dalembert.spatial import Transform, along_z, compose, congruent, cross, exp_z, join, rotate, split, symmetric, zeros
+from dalembert.algebra.precise import exact, exact_rotation
+from dalembert.algebra.spatial import Transform, along_z, compose, congruent, cross, exp_z, join, rotate, split, symmetric, zeros
 
 
 class Body(NamedTuple):

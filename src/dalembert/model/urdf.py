@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import text
 from dalembert.errors import Error, brief
 from dalembert.model import xml
@@ -17,7 +18,6 @@ from dalembert.model.links import Joint, Kind, Link, Mimic
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z, rotation_quaternion, unit
 from dalembert.model.unread import MOMENTS, unread
-from dalembert.spatial import Array
 
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}

@@ -4,7 +4,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from dalembert.errors import Error
-from dalembert.files import limits
+from dalembert.storage import limits
 
 PIECE = 1 << 16  # bytes
 

@@ -186,7 +186,7 @@ def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
 def source_digest(*parts: str) -> str:
     """A hash of the source of this package, or of some of its parts; empty if there is none to read.
 
-    >>> source_digest("native", "spatial.py") != source_digest("native") != source_digest()
+    >>> source_digest("native", "errors.py") != source_digest("native") != source_digest()
     True
     """
     found, read = hashlib.sha256(), 0

@@ -1,1 +1,4 @@
-"""What users ask for, computed from a formulation."""
+"""What users ask of a robot, one function each, bound to `Robot`.
+
+May import: algebra, derived, engine, files, formulations, model, trace.
+"""

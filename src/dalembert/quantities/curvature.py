@@ -4,30 +4,51 @@ Where it vanishes there are coordinates in which the equations of motion are tho
 the dynamics depend on the configuration.
 """
 
-import warnings
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dalembert.arguments import batch, number
-from dalembert.errors import Error, SingularWarning
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import number
+from dalembert.derived.terms import christoffel_gradient
+from dalembert.engine.evaluation import asked, computed, joint_vectors
+from dalembert.engine.names import Backend, Result
+from dalembert.engine.quantity import Quantity, Values
+from dalembert.engine.registry import Q
+from dalembert.errors import Error, SingularWarning, warn
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
-from dalembert.quantities.quantity import evaluate, joint_vector, program
-from dalembert.quantities.table import Q, Quantity, register
-from dalembert.spatial import Array
-from dalembert.trace.differentiate import differentiate
-from dalembert.trace.program import Program
 
 
-class _Symbols(NamedTuple):
+class Symbols(NamedTuple):
     """Christoffel symbols, force index first, and their derivatives, the last index being that of q."""
 
     gamma: Array
     slope: Array
 
 
-def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
+GRADIENT = Quantity(
+    "christoffel_gradient",
+    "Christoffel symbols and their derivatives.",
+    Q,
+    {"Gamma": Values(("n", "n", "n"), "tau/qd^2"), "dGamma_dq": Values(("n", "n", "n", "n"), "tau/qd^2/q")},
+    "differentiated",
+    result=Symbols,
+    recipe=christoffel_gradient,
+    recipes=("differentiated", "lie_closed_form"),
+)
+
+
+@computed
+def symbols(robot: Model, q: ArrayLike, *, backend: Backend = "auto") -> Symbols:
+    """The symbols and their derivatives."""
+    return asked(robot, GRADIENT, {"q": q}, backend=backend)
+
+
+def riemann_curvature(robot: Model, q: ArrayLike, *, backend: Backend = "auto") -> Result:
     """The curvature tensor of the mass matrix, all indices down. Signature (n)->(n,n,n,n).
 
     R_ijkl = dGamma_jli/dq_k - dGamma_jki/dq_l + sum_r (Gamma_ilr Gamma_jk^r - Gamma_ikr Gamma_jl^r) (66), here with the paper's
@@ -39,7 +60,7 @@ def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
     >>> bool(abs(arm.riemann_curvature(q)[0, 1, 0, 1] - 7 * np.cos(0.5) / 72 / arm.diagonalize(q).det) < 1e-14)
     True
     """
-    first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, backend, None)
+    first, slope = symbols(robot, q, backend=backend)
     gamma = np.moveaxis(first, -3, -1)  # the force index last, as in the paper
     d = np.moveaxis(slope, -4, -2)  # d[..., i, j, k, l] = dGamma_ijk / dq_l
     up = gamma @ inverse_mass_matrix(robot, q, backend=backend)[..., None, :, :]  # Gamma_ij^r
@@ -47,18 +68,18 @@ def riemann_curvature(robot: Model, q: Any, *, backend: str = "auto") -> Array:
     return np.einsum("...jlik->...ijkl", d) - np.einsum("...jkil->...ijkl", d) + products - np.swapaxes(products, -1, -2)
 
 
-def scalar_curvature(robot: Model, q: Any) -> Array:
+def scalar_curvature(robot: Model, q: ArrayLike, *, backend: Backend = "auto") -> Result:
     """sum M^ik M^jl R_ijkl: twice the sum of the sectional curvatures of orthonormal pairs. Signature (n)->().
 
     >>> import dalembert as da
     >>> float(da.robot("two_link").scalar_curvature([0.0, 1.5707963267948966]).round(12))
     0.0
     """
-    up = inverse_mass_matrix(robot, q)
-    return np.einsum("...ijkl,...ik,...jl->...", riemann_curvature(robot, q), up, up)
+    up = inverse_mass_matrix(robot, q, backend=backend)
+    return np.einsum("...ijkl,...ik,...jl->...", riemann_curvature(robot, q, backend=backend), up, up)
 
 
-def sectional_curvature(robot: Model, q: Any, u: Any, v: Any) -> Array:
+def sectional_curvature(robot: Model, q: ArrayLike, u: ArrayLike, v: ArrayLike, *, backend: Backend = "auto") -> Result:
     """The Gaussian curvature of the plane of two joint velocities: R(u, v, u, v) over its area squared. Signature (n),(n),(n)->().
 
     Parallel u and v raise an error for one state, and give NaN and a warning in a batch.
@@ -67,24 +88,22 @@ def sectional_curvature(robot: Model, q: Any, u: Any, v: Any) -> Array:
     >>> float(da.robot("two_link").sectional_curvature([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]).round(6))
     2.571429
     """
-    q, u, v = (joint_vector(robot, "sectional_curvature", name, x) for name, x in (("q", q), ("u", u), ("v", v)))
-    batch({"q": q.shape[:-1], "u": u.shape[:-1], "v": v.shape[:-1]}, "sectional_curvature")
-    M, R = mass_matrix(robot, q), riemann_curvature(robot, q)
+    q, u, v = joint_vectors(robot, "sectional_curvature", q=q, u=u, v=v)
+    M, R = mass_matrix(robot, q, backend=backend), riemann_curvature(robot, q, backend=backend)
     uu, uv, vv = (np.einsum("...i,...ij,...j->...", a, M, b) for a, b in ((u, u), (u, v), (v, v)))
     area = uu * vv - uv * uv
     flat = area <= 1e-14 * uu * vv
     if flat.any():
         if flat.ndim == 0:
             raise Error("sectional_curvature: u and v must span a plane; they are parallel, or zero")
-        warnings.warn(
+        warn(
             f"sectional_curvature: u and v span no plane at {int(flat.sum())} of {flat.size} states, the result is NaN there",
             SingularWarning,
-            stacklevel=2,
         )
     return np.einsum("...ijkl,...i,...j,...k,...l->...", R, u, v, u, v) / np.where(flat, np.nan, area)
 
 
-def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
+def is_flat(robot: Model, q: ArrayLike, *, tolerance: float = 1e-9, backend: Backend = "auto") -> bool:
     """Whether the curvature vanishes at all given positions, relative to the terms that it is the difference of.
 
     Terms are compared in joint coordinates in which each joint's own inertia is 1, so that light wrists count as much as shoulders.
@@ -94,8 +113,8 @@ def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
     (False, False)
     """
     tolerance = number(tolerance, "the tolerance of is_flat")
-    M, up = mass_matrix(robot, q), inverse_mass_matrix(robot, q)
-    first, slope = evaluate(robot, "christoffel_gradient", "differentiated", {"q": q}, "auto", None)
+    M, up = mass_matrix(robot, q, backend=backend), inverse_mass_matrix(robot, q, backend=backend)
+    first, slope = symbols(robot, q, backend=backend)
     unit = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
 
     def scaled(x: Array, indices: int, power: int = 1) -> Array:
@@ -106,21 +125,4 @@ def is_flat(robot: Model, q: Any, *, tolerance: float = 1e-9) -> bool:
 
     largest = scaled(slope, 4) + scaled(first, 3) ** 2 * scaled(up, 2, -1)
     with np.errstate(over="ignore"):
-        return bool(np.all(scaled(riemann_curvature(robot, q), 4) <= tolerance * largest))
-
-
-def _christoffel_gradient(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    return differentiate(program(model, "christoffel", method), "q", mode="forward", keep=True)
-
-
-register(
-    "christoffel_gradient",
-    Quantity(
-        Q,
-        {"Gamma": ("n", "n", "n"), "dGamma_dq": ("n", "n", "n", "n")},
-        "differentiated",
-        result=_Symbols,
-        derived=_christoffel_gradient,
-        methods=("differentiated", "lie_closed_form"),
-    ),
-)
+        return bool(np.all(scaled(riemann_curvature(robot, q, backend=backend), 4) <= tolerance * largest))

@@ -1,61 +1,23 @@
-"""Derivatives of the equations of motion, from their traced programs: with respect to the state, the forces, and the geometry."""
+"""Derivatives of the equations of motion with respect to the state, the forces, and the geometry."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dalembert import linalg
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, positive
+from dalembert.derived.derivatives import ForwardDerivatives, GeometryDerivatives, InverseDerivatives, SecondDerivatives
+from dalembert.engine.evaluation import asked, computed
+from dalembert.engine.names import Backend, InverseDynamicsMethod, MassMatrixMethod, Out, Result
 from dalembert.errors import Error
-from dalembert.formulations import formulation, methods
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import evaluate, program
-from dalembert.quantities.table import OUTSIDE, QD, QDD, STATE, TAU, Q, Quantity, pivots, register
-from dalembert.quantities.wrench import Wrench, as_array
-from dalembert.spatial import Ad_inverse, Array, Transform, rotate, skew, split, zeros
-from dalembert.trace.differentiate import differentiate
-from dalembert.trace.program import Program, trace
-from dalembert.trace.replay import replay
-
-
-class InverseDerivatives(NamedTuple):
-    """d tau / d q, d tau / d qd and d tau / d qdd = M, each (..., n, n) with the force index first."""
-
-    dq: Array
-    dqd: Array
-    dqdd: Array
-
-
-class ForwardDerivatives(NamedTuple):
-    """d qdd / d q, d qdd / d qd and d qdd / d tau = M^-1, each (..., n, n)."""
-
-    dq: Array
-    dqd: Array
-    dtau: Array
-
-
-class SecondDerivatives(NamedTuple):
-    """d2 tau_i / da_j db_k at [..., i, j, k], each (..., n, n, n); those with qdd twice or with qd and qdd are zero."""
-
-    dq_dq: Array
-    dq_dqd: Array
-    dq_dqdd: Array
-    dqd_dqd: Array
-
-
-class GeometryDerivatives(NamedTuple):
-    """d tau_i / d displacement k of joint j at [..., i, j, k], each (..., n, n, 6): three small turns, then three small shifts.
-
-    before: of joint j's axis and all behind it, along the axes at the joint in its zero position.
-    after: of link j against its joint, with all that it carries, along the axes of link j.
-    axis: of joint j's axis alone, the links staying where they are at zero, along the axes at the joint.
-    """
-
-    before: Array
-    after: Array
-    axis: Array
+from dalembert.model.wrench import Wrench
+from dalembert.quantities.wrenches import as_array
 
 
 class DHDerivatives(NamedTuple):
@@ -74,18 +36,19 @@ class Linearization(NamedTuple):
     B: Array  # (..., 2n, n)
 
 
+@computed
 def inverse_dynamics_derivatives(
     robot: Model,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    method: str = "newton_euler",
-    backend: str = "auto",
-    out: Any = None,
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    method: InverseDynamicsMethod = "newton_euler",
+    backend: Backend = "auto",
+    out: tuple[Array, ...] | None = None,
 ) -> InverseDerivatives:
     """d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics. Signature (n),(n),(n)->(n,n),(n,n),(n,n).
 
@@ -100,20 +63,21 @@ def inverse_dynamics_derivatives(
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = _in_links(robot, "inverse_dynamics_derivatives", q, wrenches)
-    return evaluate(robot, "inverse_dynamics_derivatives", method, given, backend, out)
+    return asked(robot, "inverse_dynamics_derivatives", given, method, backend=backend, out=out)
 
 
+@computed
 def forward_dynamics_derivatives(
     robot: Model,
-    q: Any,
-    qd: Any,
-    tau: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    backend: str = "auto",
-    out: Any = None,
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    backend: Backend = "auto",
+    out: tuple[Array, ...] | None = None,
 ) -> ForwardDerivatives:
     """d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics. Signature (n),(n),(n)->(n,n),(n,n),(n,n).
 
@@ -128,7 +92,7 @@ def forward_dynamics_derivatives(
     """
     given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = _in_links(robot, "forward_dynamics_derivatives", q, wrenches)
-    return evaluate(robot, "forward_dynamics_derivatives", "articulated_body", given, backend, out)
+    return asked(robot, "forward_dynamics_derivatives", given, backend=backend, out=out)
 
 
 def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench] | Any) -> Any:
@@ -143,8 +107,16 @@ def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench
     return as_array(robot, quantity, q, wrenches)
 
 
+@computed
 def inverse_dynamics_second_derivatives(
-    robot: Model, q: Any, qd: Any, qdd: Any, *, method: str = "newton_euler", backend: str = "auto", out: Any = None
+    robot: Model,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    method: InverseDynamicsMethod = "newton_euler",
+    backend: Backend = "auto",
+    out: tuple[Array, ...] | None = None,
 ) -> SecondDerivatives:
     """The second derivatives of inverse dynamics that are not zero. Signature (n),(n),(n)->(n,n,n) four times.
 
@@ -154,20 +126,26 @@ def inverse_dynamics_second_derivatives(
     [[0.479426, 0.0], [0.0, 0.0]]
     """
     given = {"q": q, "qd": qd, "qdd": qdd}
-    return evaluate(robot, "inverse_dynamics_second_derivatives", method, given, backend, out)
+    return asked(robot, "inverse_dynamics_second_derivatives", given, method, backend=backend, out=out)
 
 
-def mass_matrix_gradient(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
+@computed
+def mass_matrix_gradient(
+    robot: Model, q: ArrayLike, *, method: MassMatrixMethod = "composite_body", backend: Backend = "auto", out: Out = None
+) -> Result:
     """dM_ij / dq_k at [..., i, j, k]. Signature (n)->(n,n,n).
 
     >>> import dalembert as da
     >>> da.robot("two_link").mass_matrix_gradient([0.0, 0.5])[..., 1].round(6).tolist()
     [[-0.479426, -0.239713], [-0.239713, 0.0]]
     """
-    return evaluate(robot, "mass_matrix_gradient", method, {"q": q}, backend, out)
+    return asked(robot, "mass_matrix_gradient", {"q": q}, method, backend=backend, out=out)
 
 
-def geometry_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "auto") -> GeometryDerivatives:
+@computed
+def geometry_derivatives(
+    robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, backend: Backend = "auto", out: tuple[Array, ...] | None = None
+) -> GeometryDerivatives:
     """How joint forces change with the geometry: for design, calibration, tolerances. Signature (n),(n),(n)->(n,n,6) three times.
 
     Small turns and shifts of every joint, of every link against its joint, and of the joint axes (screws) alone. The link's inertia
@@ -179,10 +157,12 @@ def geometry_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: st
     >>> d.after[:, 0, 3].round(4).tolist()            # shifted along x, all of the first link and what it carries
     [19.6124, 0.0]
     """
-    return evaluate(robot, "geometry_derivatives", "newton_euler", {"q": q, "qd": qd, "qdd": qdd}, backend, None)
+    return asked(robot, "geometry_derivatives", {"q": q, "qd": qd, "qdd": qdd}, backend=backend, out=out)
 
 
-def dh_derivatives(robot: Model, q: Any, qd: Any, qdd: Any, *, convention: str, backend: str = "auto") -> DHDerivatives:
+def dh_derivatives(
+    robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, convention: str, backend: Backend = "auto"
+) -> DHDerivatives:
     """How joint forces change with the entries of the Denavit-Hartenberg table. Signature (n),(n),(n)->(n,n) four times.
 
     `convention` is the one that the robot was made with, "standard" or "modified".
@@ -225,15 +205,15 @@ def _check_table(robot: Model, convention: str) -> None:
 
 def linearize(
     robot: Model,
-    q: Any,
-    qd: Any,
-    tau: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
     *,
     step: float | None = None,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    backend: str = "auto",
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    backend: Backend = "auto",
 ) -> Linearization:
     """The state equation for small deviations from (q, qd, tau): A (..., 2n, 2n) and B (..., 2n, n), the state being (q, qd).
 
@@ -245,7 +225,7 @@ def linearize(
     >>> A.shape, B.shape
     ((4, 4), (4, 2))
     """
-    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    outside: dict[str, Any] = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
     d = forward_dynamics_derivatives(robot, q, qd, tau, **outside, backend=backend)
     n = robot.n
     zero, one = np.zeros_like(d.dq), np.broadcast_to(np.eye(n), d.dq.shape)
@@ -274,123 +254,3 @@ def _exponential(X: Array) -> Array:
     for _ in range(halvings):
         total = total @ total
     return total
-
-
-# --- their programs -----------------------------------------------------------------------------------------------------------
-
-
-def _inverse(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    return differentiate(program(model, "inverse_dynamics", method, optional=optional), ["q", "qd", "qdd"], mode="reverse")
-
-
-def _forward(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    forward = program(model, "forward_dynamics", method, optional=optional)
-    if not model.n:
-        return _empty({v.name: v.shape for v in forward.inputs}, ("dqdd_dq", "dqdd_dqd", "dqdd_dtau"), (0, 0))
-    inverse = _inverse(model, "newton_euler", optional, options)
-
-    def body(*arrays: Any) -> Any:
-        given = dict(zip((v.name for v in forward.inputs), arrays, strict=True))
-        qdd = replay(forward, given)
-        given.pop("tau")
-        dq, dqd, M = replay(inverse, given | {"qdd": qdd})
-        guard = pivots(model)
-        M_inverse = linalg.inverse(linalg.udu(M, linalg.Pivots(None, guard.least)))  # M has the rotors
-        return -(M_inverse @ dq), -(M_inverse @ dqd), M_inverse
-
-    return trace(body, {v.name: v.shape for v in forward.inputs}, outputs=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"))
-
-
-def _second(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    first = differentiate(program(model, "inverse_dynamics", method), ["q", "qd"], mode="reverse")
-    second = differentiate(first, ["q", "qd", "qdd"], mode="forward")
-
-    def body(q: Any, qd: Any, qdd: Any) -> Any:
-        dq_dq, dq_dqd, dq_dqdd, _, dqd_dqd, _ = replay(second, {"q": q, "qd": qd, "qdd": qdd})
-        return dq_dq, dq_dqd, dq_dqdd, dqd_dqd
-
-    return trace(body, {v.name: v.shape for v in second.inputs}, outputs=SecondDerivatives._fields)
-
-
-def _empty(inputs: dict[str, tuple[int, ...]], outputs: tuple[str, ...], shape: tuple[int, ...]) -> Program:
-    """Of a robot without joints."""
-    return trace(lambda *_: tuple(zeros(shape) for _ in outputs), inputs, outputs=outputs)
-
-
-def _displaced(T: Transform, by: Any) -> Transform:
-    """T followed by a small displacement, to first order: that is all a derivative sees."""
-    turn, shift = split(by)
-    return Transform(T.rotation + T.rotation @ skew(turn), T.translation + rotate(T.rotation, shift))
-
-
-def _geometry(model: Model, method: str, optional: tuple[str, ...], options: dict[str, Any]) -> Program:
-    n, tree = model.n, model.exact_tree
-    if not n:
-        return _empty({"q": (0,), "qd": (0,), "qdd": (0,)}, GeometryDerivatives._fields, (0, 0, 6))
-    function = formulation("inverse_dynamics", method)
-    shapes: dict[str, tuple[int, ...]] = {"q": (n,), "qd": (n,), "qdd": (n,)}
-
-    def moved(q: Any, qd: Any, qdd: Any, before: Any, after: Any) -> Any:
-        return function(tree._replace(before=_displaced(tree.before, before), after=_displaced(tree.after, after)), q, qd, qdd)
-
-    slope = differentiate(trace(moved, shapes | {"before": (n, 6), "after": (n, 6)}), ["before", "after"], mode="reverse")
-
-    def body(q: Any, qd: Any, qdd: Any) -> Any:
-        at = {"q": q, "qd": qd, "qdd": qdd, "before": zeros((n, 6)), "after": zeros((n, 6))}
-        before, after = replay(slope, at)
-        # moving the axis alone turns the link back against its joint
-        back = [np.swapaxes(Ad_inverse(tree.joint(j)[1], np.eye(6, dtype=int)), 0, 1) for j in range(n)]
-        axis = [[before[i, j] - after[i, j] @ back[j] for j in range(n)] for i in range(n)]
-        return before, after, np.array(axis, dtype=object)
-
-    return trace(body, shapes, outputs=GeometryDerivatives._fields)
-
-
-_SQUARE, _CUBE, _SIX = ("n", "n"), ("n", "n", "n"), ("n", "n", 6)
-register(
-    "inverse_dynamics_derivatives",
-    Quantity(
-        STATE,
-        {"dtau_dq": _SQUARE, "dtau_dqd": _SQUARE, "dtau_dqdd": _SQUARE},
-        "newton_euler",
-        OUTSIDE,
-        InverseDerivatives,
-        derived=_inverse,
-        methods=methods("inverse_dynamics"),
-    ),
-)
-register(
-    "forward_dynamics_derivatives",
-    Quantity(
-        Q | QD | TAU,
-        {"dqdd_dq": _SQUARE, "dqdd_dqd": _SQUARE, "dqdd_dtau": _SQUARE},
-        "articulated_body",
-        OUTSIDE,
-        ForwardDerivatives,
-        divides=True,
-        derived=_forward,
-        methods=("articulated_body",),
-    ),
-)
-register(
-    "inverse_dynamics_second_derivatives",
-    Quantity(
-        STATE,
-        dict.fromkeys(SecondDerivatives._fields, _CUBE),
-        "newton_euler",
-        result=SecondDerivatives,
-        derived=_second,
-        methods=methods("inverse_dynamics"),
-    ),
-)
-register(
-    "geometry_derivatives",
-    Quantity(
-        Q | QD | QDD,
-        dict.fromkeys(GeometryDerivatives._fields, _SIX),
-        "newton_euler",
-        result=GeometryDerivatives,
-        derived=_geometry,
-        methods=("newton_euler",),
-    ),
-)

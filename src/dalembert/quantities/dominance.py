@@ -6,27 +6,31 @@ do without it. Which ones depends on the path and on the robot; the book's own l
 is here, not its verdict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dalembert.arguments import batch, number
+from dalembert.algebra.spatial import Array, rotate, symmetric
+from dalembert.arguments import number
 from dalembert.cached import cached_property
+from dalembert.derived.joints import forces
+from dalembert.derived.make import Body, Make
+from dalembert.engine.evaluation import asked, evaluate, joint_vectors
+from dalembert.engine.program import operation_count, program
+from dalembert.engine.quantity import Quantity
+from dalembert.engine.registry import STATE, TAU
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_dynamics
-from dalembert.quantities.quantity import checked_input, evaluate, operation_count
-from dalembert.quantities.table import STATE, Quantity, forces, register, sized
 from dalembert.quantities.terms import dalembert_terms
-from dalembert.spatial import Array, rotate, symmetric
 from dalembert.text import table
 from dalembert.trace.count import OperationCount
-from dalembert.trace.program import Program, trace
+from dalembert.trace.program import Program
 
-NAME, METHOD = "simplified_inverse_dynamics", "generalized_dalembert"
 NOTHING = 1e-12  # of what an entry could be: below this there are only rounding errors
 
 
@@ -67,19 +71,20 @@ class Dominance:
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, *, backend: str = "auto", out: Any = None) -> Array:
         """Joint forces by the simplified model: only the kept parts, gravity, friction and armature. Signature (n),(n),(n)->(n)."""
-        return evaluate(self.robot, NAME, METHOD, {"q": q, "qd": qd, "qdd": qdd}, backend, out, **self._options)
+        given = {"q": q, "qd": qd, "qdd": qdd}
+        return evaluate(asked(self.robot, SIMPLIFIED, given, backend=backend, out=out, **self._options))
 
     def program(self) -> Program:
         """The traced program of the simplified model."""
-        return _program(self.robot, METHOD, (), self._options)
+        return program(self.robot, SIMPLIFIED, **self._options)
 
     def operation_count(self) -> OperationCount:
         """What one evaluation of the simplified model takes, friction and armature left out."""
-        return operation_count(self.robot, NAME, **self._options)
+        return operation_count(self.robot, SIMPLIFIED, **self._options)
 
     def full_operation_count(self) -> OperationCount:
         """The same with no part dropped."""
-        return operation_count(self.robot, NAME)
+        return operation_count(self.robot, SIMPLIFIED)
 
     def torque_error(self, q: Any = None, qd: Any = None, qdd: Any = None) -> TorqueError:
         """How far the simplified model is off along its own path, or along another one (m, n)."""
@@ -105,7 +110,7 @@ class Dominance:
     __repr__ = __str__
 
 
-def dominance(robot: Model, q: Any, qd: Any, qdd: Any, threshold: float = 10.0) -> Dominance:
+def dominance(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, threshold: float = 10.0) -> Dominance:
     """The simplified model of a path (m, n): which parts of D and h dominate there, and the equations without the others.
 
     Of each entry, the translational or the rotational part is dropped if its largest magnitude along the path is less than
@@ -150,10 +155,8 @@ def _kept(tran: Array, rot: Array, threshold: float) -> tuple[Array, Array]:
 
 def _path(robot: Model, *state: Any) -> tuple[Array, Array, Array]:
     """q, qd and qdd as arrays (m, n) of real numbers."""
-    arrays = [checked_input(robot, NAME, name, x) for name, x in zip(STATE, state, strict=True)]
-    batch({name: x.shape[:-1] for name, x in zip(STATE, arrays, strict=True)}, "dominance")
-    q, qd, qdd = np.broadcast_arrays(*arrays)
-    if not q.size or not all(x.dtype.kind in "fiu" and np.isfinite(x).all() for x in arrays):
+    q, qd, qdd = joint_vectors(robot, "dominance", **dict(zip(STATE, state, strict=True)))
+    if not q.size or not all(x.dtype.kind == "f" and np.isfinite(x).all() for x in (q, qd, qdd)):
         raise Error("dominance() needs a robot with joints and a path of at least one state, with real and finite numbers")
     return q.reshape(-1, robot.n), qd.reshape(-1, robot.n), qdd.reshape(-1, robot.n)
 
@@ -169,9 +172,9 @@ def _tuples(mask: Array) -> Any:
     return tuple(map(_tuples, mask)) if mask.ndim else bool(mask)
 
 
-def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
+def _recipe(model: Model, make: Make, method: str, optional: tuple[str, ...], *, keep: Any) -> Body:
     """Inverse dynamics from the kept parts; what only the others need is not in it."""
-    terms, keep = formulation("dalembert_terms", method), options["keep"]
+    terms = formulation("dalembert_terms", method)
 
     def kept(q: Any, qd: Any, qdd: Any) -> Any:
         *parts, c = terms(model.exact_tree, q, qd)
@@ -179,10 +182,16 @@ def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapp
         D_tran, D_rot, h_tran, h_rot = (np.where(mask, part, 0) for mask, part in zip(masks, parts, strict=True))
         return rotate(symmetric(D_tran + D_rot), qdd) + h_tran + h_rot + c
 
-    def body(*state: Any) -> Any:
-        return forces(model, kept)(**dict(zip(STATE, state, strict=True))) if model.n else np.zeros(0)
-
-    return trace(body, {name: sized(model, shape) for name, shape in STATE.items()}, outputs=("tau",))
+    return forces(model, kept)
 
 
-register(NAME, Quantity(STATE, {"tau": ("n",)}, METHOD, derived=_program, methods=(METHOD,), options={"keep": None}))
+SIMPLIFIED = Quantity(
+    "simplified_inverse_dynamics",
+    "Joint forces by the parts of the generalized d'Alembert equations that matter.",
+    STATE,
+    TAU,
+    "generalized_dalembert",
+    options={"keep": None},
+    recipe=_recipe,
+    recipes=("generalized_dalembert",),
+)

@@ -1,28 +1,40 @@
 """Joint forces from motion, motion from joint forces, and the mass matrix between them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
 
+from numpy.typing import ArrayLike
+
+from dalembert.engine.evaluation import asked, computed
+from dalembert.engine.names import (
+    Backend,
+    ForwardDynamicsMethod,
+    InverseDynamicsMethod,
+    InverseMassMatrixMethod,
+    MassMatrixMethod,
+    Out,
+    Result,
+)
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import evaluate
-from dalembert.quantities.singular import regular
-from dalembert.quantities.wrench import Wrench, as_array
-from dalembert.spatial import Array
+from dalembert.model.wrench import Wrench
+from dalembert.quantities.wrenches import as_array
 
 
+@computed
 def inverse_dynamics(
     robot: Model,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    method: str = "newton_euler",
-    backend: str = "auto",
-    out: Any = None,
-) -> Array:
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    method: InverseDynamicsMethod = "newton_euler",
+    backend: Backend = "auto",
+    out: Out = None,
+) -> Result:
     """Joint forces that make the given motion. Signature (n),(n),(n)->(n), leading axes broadcast.
 
     tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) - sum J^T w
@@ -40,29 +52,25 @@ def inverse_dynamics(
     >>> arm.inverse_dynamics([[0.1, 0.2]] * 3, [1.0, 0.0], [0.0, 0.0], method="lie_group").shape
     (3, 2)
     """
-    try:  # no look at shapes or values here: the kernel refuses what is wrong
-        if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
-            return robot.memo["inverse_dynamics"][method](q, qd, qdd)
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
-    return evaluate(robot, "inverse_dynamics", method, given, backend, out)
+    return asked(robot, "inverse_dynamics", given, method, backend=backend, out=out)
 
 
+@computed
 def forward_dynamics(
     robot: Model,
-    q: Any,
-    qd: Any,
-    tau: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    method: str = "articulated_body",
-    backend: str = "auto",
-    out: Any = None,
-) -> Array:
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    method: ForwardDynamicsMethod = "articulated_body",
+    backend: Backend = "auto",
+    out: Out = None,
+) -> Result:
     """Joint accelerations that the given forces make. Signature (n),(n),(n)->(n), leading axes broadcast.
 
     qdd = M(q)^-1 (tau + sum J^T w - C(q, qd) qd - g(q) - friction(qd))
@@ -79,19 +87,15 @@ def forward_dynamics(
     >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [19.6124, 4.9031]).round(12).tolist()
     [0.0, 0.0]
     """
-    try:
-        if wrenches is base_twist is base_acceleration is out is None and backend == "auto":
-            found = robot.memo["forward_dynamics"][method](q, qd, tau)
-            if (total := found.dot(found)) == total if found.ndim == 1 else regular(found):  # a sum tells NaN
-                return found
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
     given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "forward_dynamics", q, wrenches)
-    return evaluate(robot, "forward_dynamics", method, given, backend, out)
+    return asked(robot, "forward_dynamics", given, method, backend=backend, out=out)
 
 
-def mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
+@computed
+def mass_matrix(
+    robot: Model, q: ArrayLike, *, method: MassMatrixMethod = "composite_body", backend: Backend = "auto", out: Out = None
+) -> Result:
     """The mass matrix M(q): kinetic energy is qd . M qd / 2. Signature (n)->(n,n), leading axes broadcast.
 
     Symmetric and positive definite; armature counts on its diagonal. method: a name of `dalembert.methods("mass_matrix")`.
@@ -100,15 +104,13 @@ def mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend
     >>> da.robot("two_link").mass_matrix([0.0, 0.0]).round(6).tolist()
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
-    try:
-        if out is None and backend == "auto":
-            return robot.memo["mass_matrix"][method](q)
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        pass
-    return evaluate(robot, "mass_matrix", method, {"q": q}, backend, out)
+    return asked(robot, "mass_matrix", {"q": q}, method, backend=backend, out=out)
 
 
-def inverse_mass_matrix(robot: Model, q: Any, *, method: str = "composite_body", backend: str = "auto", out: Any = None) -> Array:
+@computed
+def inverse_mass_matrix(
+    robot: Model, q: ArrayLike, *, method: InverseMassMatrixMethod = "composite_body", backend: Backend = "auto", out: Out = None
+) -> Result:
     """The inverse of the mass matrix, M(q)^-1. Signature (n)->(n,n), leading axes broadcast.
 
     method: `composite_body` inverts the factors M = U D U^T; `spatial_operator` is Kozlowski's (25), without M.
@@ -118,21 +120,22 @@ def inverse_mass_matrix(robot: Model, q: Any, *, method: str = "composite_body",
     >>> abs(arm.inverse_mass_matrix([0.0, 1.0]) @ arm.mass_matrix([0.0, 1.0])).round(12).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return evaluate(robot, "inverse_mass_matrix", method, {"q": q}, backend, out)
+    return asked(robot, "inverse_mass_matrix", {"q": q}, method, backend=backend, out=out)
 
 
+@computed
 def joint_wrenches(
     robot: Model,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    backend: str = "auto",
-    out: Any = None,
-) -> Array:
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    backend: Backend = "auto",
+    out: Out = None,
+) -> Result:
     """What the bearings carry: the wrench that each joint exerts ON its link. Signature (n),(n),(n)->(n,6).
 
     Row i is (moment, force) about the origin of link i, in the axes of link i; turned about, it is what the link exerts on the one
@@ -145,4 +148,4 @@ def joint_wrenches(
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "joint_wrenches", q, wrenches)
-    return evaluate(robot, "joint_wrenches", "newton_euler", given, backend, out)
+    return asked(robot, "joint_wrenches", given, backend=backend, out=out)

@@ -1,18 +1,20 @@
 """The inertial parameters, in which joint forces are linear, and which of them joint forces depend on."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
+from dalembert.derived.joints import joint_parameters
+from dalembert.engine.evaluation import asked, computed
+from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
-from dalembert.quantities.quantity import evaluate
-from dalembert.quantities.table import STATE, Quantity, joint_parameters, register, sized
-from dalembert.spatial import Array, blocks, sign
 from dalembert.text import Text
-from dalembert.trace.program import Program, trace
 
 PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, the tensor about its origin
 _LEADING = ("Izz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "mx", "my", "mz", "m")  # which to keep first, as the literature does
@@ -25,14 +27,14 @@ class Parameters(NamedTuple):
     values: Array
 
 
-def parameter_vector(robot: Model) -> Array:
+def parameter_vector(robot: Model) -> Result:
     """The ten inertial parameters of every link, (10 n,): m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the first, and so on.
 
     First moments m c and true tensor entries about the link's origin, in link axes; `parameter_names` names them, and
     `with_parameters` makes a robot of them.
 
     >>> import dalembert as da
-    >>> da.robot("two_link").parameters[:4].tolist()
+    >>> da.robot("two_link").parameters()[:4].tolist()
     [1.0, -0.5, 0.0, 0.0]
     """
     return np.concatenate([np.zeros(0), *(link.inertia.parameters for link in robot.links)])
@@ -63,17 +65,18 @@ def regressor_parameters(robot: Model, *, friction: bool = False, armature: bool
     return Parameters(tuple(names), np.concatenate(values))
 
 
+@computed
 def regressor(
     robot: Model,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     *,
     friction: bool = False,
     armature: bool = False,
-    backend: str = "auto",
-    out: Any = None,
-) -> Array:
+    backend: Backend = "auto",
+    out: Out = None,
+) -> Result:
     """Y(q, qd, qdd) with Y @ parameters = tau, gravity included. Signature (n),(n),(n)->(n,10n), leading axes broadcast.
 
     Columns follow `parameters`. friction=True appends two per joint, qd_i and sign(qd_i) in row i, for damping and coulomb;
@@ -82,13 +85,17 @@ def regressor(
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
-    >>> (arm.regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.parameters).round(6).tolist()
+    >>> (arm.regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.parameters()).round(6).tolist()
     [19.6124, 4.9031]
     """
-    return _columns(robot, (q, qd, qdd), None, flag(friction, "friction"), flag(armature, "armature"), backend, out)
+    given, friction, armature = {"q": q, "qd": qd, "qdd": qdd}, flag(friction, "friction"), flag(armature, "armature")
+    return asked(robot, "regressor", given, backend=backend, out=out, friction=friction, armature=armature)
 
 
-def base_regressor(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "auto", out: Any = None) -> Array:
+@computed
+def base_regressor(
+    robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, backend: Backend = "auto", out: Out = None
+) -> Result:
     """The columns of the regressor that matter: base_regressor @ base_parameters().values = tau. Signature (n),(n),(n)->(n,rank).
 
     They are independent, so least squares on stacked motions finds the base parameters. Friction and armature are left out.
@@ -98,57 +105,10 @@ def base_regressor(robot: Model, q: Any, qd: Any, qdd: Any, *, backend: str = "a
     >>> (arm.base_regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.base_parameters().values).round(6).tolist()
     [19.6124, 4.9031]
     """
-    if "base_columns" not in robot.memo:
-        robot.memo["base_columns"] = base_parameters(robot).columns
-    return _columns(robot, (q, qd, qdd), robot.memo["base_columns"], False, False, backend, out)
-
-
-def _columns(
-    robot: Model, state: tuple[Any, ...], columns: tuple[int, ...] | None, friction: bool, armature: bool, backend: str, out: Any
-) -> Array:
-    try:
-        if out is None and backend == "auto":
-            return robot.memo["regressor"]["regressor", columns, friction, armature](*state)
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        pass  # the first call, wrong shapes, complex numbers: the long way serves or explains
-    given = dict(zip(STATE, state, strict=True))
-    return evaluate(robot, "regressor", "regressor", given, backend, out, columns=columns, friction=friction, armature=armature)
-
-
-def _width(n: int, options: Mapping[str, Any]) -> int:
-    if options["columns"] is not None:
-        return len(options["columns"])
-    return (10 + 2 * options["friction"] + options["armature"]) * n
-
-
-def _program(model: Model, method: str, optional: tuple[str, ...], options: Mapping[str, Any]) -> Program:
-    """The inertial columns, those of friction and those of rotors; `columns` picks some of them all."""
-    n = model.n
-
-    def body(q: Any, qd: Any, qdd: Any) -> Any:
-        if n == 0:
-            return np.zeros((0, 0))
-        parts = [formulation("regressor", method)(model.exact_tree, q, qd, qdd)]
-        if options["friction"]:
-            parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
-        if options["armature"]:
-            parts.append(_beside([qdd[i : i + 1] for i in range(n)]))
-        Y = np.concatenate(parts, axis=-1)
-        return Y if options["columns"] is None else Y[:, list(options["columns"])]
-
-    return trace(body, {name: sized(model, shape) for name, shape in STATE.items()}, outputs=("Y",))
-
-
-def _beside(rows: list[Any]) -> Array:
-    """A matrix with each row of numbers in a block of its own on the diagonal."""
-    return blocks({(i, i): row[None] for i, row in enumerate(rows)}, len(rows), (1, len(rows[0])))
-
-
-_OPTIONS = {"columns": None, "friction": False, "armature": False}
-register(
-    "regressor",
-    Quantity(STATE, {"Y": ("n", _width)}, "regressor", derived=_program, methods=("regressor",), options=_OPTIONS),
-)
+    if base_parameters not in robot.memo:
+        robot.memo[base_parameters] = base_parameters(robot).columns
+    columns = robot.memo[base_parameters]
+    return asked(robot, "regressor", {"q": q, "qd": qd, "qdd": qdd}, backend=backend, out=out, columns=columns)
 
 
 class BaseParameters(NamedTuple):

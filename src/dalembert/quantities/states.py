@@ -1,6 +1,5 @@
 """Inverse and forward dynamics of files of states, a piece at a time."""
 
-import warnings
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import BinaryIO
 import numpy as np
 
 from dalembert.arguments import flag
-from dalembert.errors import Error, SingularWarning, brief
+from dalembert.engine.kernels import compile
+from dalembert.engine.registry import quantity_named
+from dalembert.engine.singular import singular_states
+from dalembert.errors import Error, SingularWarning, brief, warn
 from dalembert.files.layout import States
 from dalembert.files.states import Progress, read_states, write_states
 from dalembert.model.model import Model, a_robot
-from dalembert.quantities.quantity import compile
-from dalembert.quantities.singular import singular_states
-from dalembert.quantities.table import check_method, quantity_named
 
 
 def evaluate_states(
@@ -38,7 +37,7 @@ def evaluate_states(
         raise Error(f"files of states are for inverse_dynamics and forward_dynamics, got {brief(quantity)}")
     a_robot(robot, "evaluate_states")
     method = described.method if method is None else method
-    check_method(quantity, method)
+    described.check_method(method)
     everything = flag(everything, "everything")
     (result,) = described.outputs
     count, singular, first = 0, 0, -1
@@ -48,7 +47,7 @@ def evaluate_states(
         for states in read_states(robot, source, list(described.inputs), progress):
             given = [states[x] for x in described.inputs]
             found = compile(robot, quantity, method)(*given)
-            weak = singular_states(robot, quantity, method, (found,), given[0], (len(found),)) if described.divides else None
+            weak = singular_states(robot, described, method, (found,), given[0], (len(found),)) if described.divides else None
             if weak is not None:
                 first = count + int(np.argmax(weak >= 0)) if first < 0 else first
                 singular += int((weak >= 0).sum())
@@ -59,10 +58,9 @@ def evaluate_states(
     first_piece = next(pieces, {result: np.zeros((0, robot.n))})  # without any states, the columns all the same
     write_states(robot, target, chain([first_piece], pieces), names=names)
     if singular:
-        warnings.warn(
+        warn(
             f"{quantity}: the mass matrix of {robot.name} is singular at {singular} of {count} states, the result is NaN there; "
             f"the first is state {first + 1}",
             SingularWarning,
-            stacklevel=2,
         )
     return count

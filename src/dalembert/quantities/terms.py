@@ -1,24 +1,32 @@
 """The terms and intermediate vectors that the books print."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dalembert.arguments import batch
+from dalembert.algebra.spatial import Array
+from dalembert.engine.evaluation import asked, computed, joint_vectors
+from dalembert.engine.names import Backend, InverseDynamicsMethod
+from dalembert.engine.registry import quantity_named
 from dalembert.formulations.generalized_dalembert import Terms as DalembertTerms
 from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
 from dalembert.formulations.stacked_operators import Operators
 from dalembert.model.edit import with_gravity, without_armature, without_friction
 from dalembert.model.model import Model
+from dalembert.model.wrench import Wrench
 from dalembert.quantities.dynamics import inverse_dynamics
-from dalembert.quantities.quantity import checked_input, evaluate
-from dalembert.quantities.table import check_method
-from dalembert.quantities.wrench import Wrench, as_array
+from dalembert.quantities.wrenches import as_array
 
 
-def lagrange_euler_terms(robot: Model, q: Any, qd: Any, *, backend: str = "auto") -> LagrangeEulerTerms:
+@computed
+def lagrange_euler_terms(
+    robot: Model, q: ArrayLike, qd: ArrayLike, *, backend: Backend = "auto", out: tuple[Array, ...] | None = None
+) -> LagrangeEulerTerms:
     """D, H, h and c of Fu, Gonzalez and Lee, section 3.2: tau = D qdd + h + c, h_i = qd^T H_i qd. Friction, armature left out.
 
     Signature (n),(n)->(n,n),(n,n,n),(n),(n). H[..., i, k, m] is h_ikm, the force index first; it is symmetric in k and m.
@@ -28,10 +36,13 @@ def lagrange_euler_terms(robot: Model, q: Any, qd: Any, *, backend: str = "auto"
     >>> D.round(6).tolist()
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
-    return evaluate(robot, "lagrange_euler_terms", "lagrange_euler", {"q": q, "qd": qd}, backend, None)
+    return asked(robot, "lagrange_euler_terms", {"q": q, "qd": qd}, backend=backend, out=out)
 
 
-def dalembert_terms(robot: Model, q: Any, qd: Any, *, backend: str = "auto") -> DalembertTerms:
+@computed
+def dalembert_terms(
+    robot: Model, q: ArrayLike, qd: ArrayLike, *, backend: Backend = "auto", out: tuple[Array, ...] | None = None
+) -> DalembertTerms:
     """D_tran, D_rot, h_tran, h_rot and c of the generalized d'Alembert equations: Fu, Gonzalez and Lee, section 3.4.
 
     tau = (D_tran + D_rot) qdd + h_tran + h_rot + c, friction and armature left out. Signature (n),(n)->(n,n),(n,n),(n),(n),(n).
@@ -40,19 +51,21 @@ def dalembert_terms(robot: Model, q: Any, qd: Any, *, backend: str = "auto") -> 
     >>> da.robot("two_link").dalembert_terms([0.0, 0.5], [1.0, 0.0]).h_rot.tolist()
     [0.0, 0.0]
     """
-    return evaluate(robot, "dalembert_terms", "generalized_dalembert", {"q": q, "qd": qd}, backend, None)
+    return asked(robot, "dalembert_terms", {"q": q, "qd": qd}, backend=backend, out=out)
 
 
+@computed
 def newton_euler_pass(
     robot: Model,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
     *,
-    wrenches: Mapping[str, Wrench] | Any = None,
-    base_twist: Any = None,
-    base_acceleration: Any = None,
-    backend: str = "auto",
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    backend: Backend = "auto",
+    out: tuple[Array, ...] | None = None,
 ) -> Pass:
     """omega, omega_dot, v_dot, a_bar, F, N, f, n of every link, each (..., n, 3) in link axes: Fu, Gonzalez and Lee, table 3.3.
 
@@ -65,10 +78,11 @@ def newton_euler_pass(
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given["wrenches"] = as_array(robot, "newton_euler_pass", q, wrenches)
-    return evaluate(robot, "newton_euler_pass", "newton_euler", given, backend, None)
+    return asked(robot, "newton_euler_pass", given, backend=backend, out=out)
 
 
-def stacked_operators(robot: Model, q: Any, *, backend: str = "numpy") -> Operators:
+@computed
+def stacked_operators(robot: Model, q: ArrayLike, *, backend: Backend = "numpy", out: tuple[Array, ...] | None = None) -> Operators:
     """The matrices A (6n x n), G, Gamma and L (6n x 6n) of Park and Lynch, (9.64), (9.65), (9.68), (9.76): M = A^T L^T G L A.
 
     Thousands of entries, most of them 0, are not worth compiling: the default backend is NumPy.
@@ -78,10 +92,12 @@ def stacked_operators(robot: Model, q: Any, *, backend: str = "numpy") -> Operat
     >>> (A.T @ L.T @ G @ L @ A).round(6).tolist()
     [[2.666667, 0.833333], [0.833333, 0.333333]]
     """
-    return evaluate(robot, "stacked_operators", "stacked_operators", {"q": q}, backend, None)
+    return asked(robot, "stacked_operators", {"q": q}, backend=backend, out=out)
 
 
-def probe(robot: Model, q: Any, qd: Any, *, method: str = "newton_euler") -> LagrangeEulerTerms:
+def probe(
+    robot: Model, q: ArrayLike, qd: ArrayLike, *, method: InverseDynamicsMethod = "newton_euler", backend: Backend = "auto"
+) -> LagrangeEulerTerms:
     """D, H, h and c read out of inverse dynamics by probing it: Fu, Gonzalez and Lee, problem 3.11.
 
     c = ID(q, 0, 0); without gravity, h = ID(q, qd, 0), column j of D is ID(q, 0, e_j), and with unit velocities
@@ -92,17 +108,15 @@ def probe(robot: Model, q: Any, qd: Any, *, method: str = "newton_euler") -> Lag
     >>> bool(abs(arm.probe([0.1, 0.2], [1.0, 2.0]).D - arm.lagrange_euler_terms([0.1, 0.2], [1.0, 2.0]).D).max() < 1e-14)
     True
     """
-    check_method("inverse_dynamics", method)
+    quantity_named("inverse_dynamics").check_method(method)
     bare = without_armature(without_friction(robot))
     floating = with_gravity(bare, (0.0, 0.0, 0.0))
-    q, qd = (checked_input(robot, "inverse_dynamics", name, x) for name, x in (("q", q), ("qd", qd)))
-    batch({"q": q.shape[:-1], "qd": qd.shape[:-1]}, "probe")
-    q, qd = np.broadcast_arrays(q, qd)
+    q, qd = joint_vectors(robot, "probe", q=q, qd=qd)
     unit, zero = np.eye(robot.n), np.zeros(robot.n)
     at = q[..., None, :]
 
     def forces(model: Model, *state: Any) -> Any:
-        return inverse_dynamics(model, *state, method=method)
+        return inverse_dynamics(model, *state, method=method, backend=backend)
 
     columns = forces(floating, at, zero, unit)  # (..., j, i)
     single = forces(floating, at, unit, zero)  # (..., k, i)

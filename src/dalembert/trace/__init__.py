@@ -1,4 +1,4 @@
-"""Programs: what a plain function computed, recorded as straight-line code. Knows no robots."""
+"""Programs: what a plain function computed, recorded as straight-line code. Knows no robots. May import: algebra."""
 
 from dalembert.trace.count import OperationCount as OperationCount
 from dalembert.trace.count import operation_count as operation_count

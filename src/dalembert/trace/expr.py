@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.precise import nearest
 from dalembert.errors import Error, brief
-from dalembert.precise import nearest
 
 Node = tuple[Any, ...]
 BINARY = ("add", "sub", "mul", "div")

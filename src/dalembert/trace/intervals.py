@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, whole
 from dalembert.errors import Error, brief, optional
-from dalembert.spatial import Array
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, Variable, assemble
 from dalembert.trace.replay import checked, replay

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.algebra.spatial import above, cos_sin, sign, sqrt
 from dalembert.arguments import by_name, flag, listed, several, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
-from dalembert.spatial import above, cos_sin, sign, sqrt
 from dalembert.trace.expr import BINARY, Expr, Node, Tape
 
 RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")

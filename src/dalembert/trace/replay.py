@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.algebra.spatial import above, sign
 from dalembert.arguments import by_name
 from dalembert.errors import Error, brief
-from dalembert.spatial import above, sign
 from dalembert.trace.exact import Angle, Residue
 from dalembert.trace.expr import Expr, Rounded, unrounded
 from dalembert.trace.program import FUNCTIONS, Program, Variable, evaluate

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.spatial import above, sign
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
-from dalembert.spatial import above, sign
 from dalembert.trace.program import Program, operands, written
 
 CHUNK = 1024  # states at a time: the rows in use stay in cache

@@ -1,0 +1,220 @@
+"""A robot's quantities as source code in other languages: one file that needs neither this package nor any other."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import by_name, choice, several
+from dalembert.codegen import PRINTERS, Function
+from dalembert.codegen.common import RESERVED, TOLERANCE
+from dalembert.engine.program import program
+from dalembert.engine.registry import QUANTITIES, quantity_named
+from dalembert.errors import Error, brief, unknown
+from dalembert.model.links import Joint
+from dalembert.model.model import Model
+from dalembert.storage.saving import save_text
+from dalembert.trace.count import operation_count
+from dalembert.trace.program import Program, Variable
+from dalembert.trace.source import NumpyKernel
+from dalembert.version import __version__
+
+LONGEST = 63  # characters of a name: what MATLAB allows
+STATES = 10  # tried for the self-test, until all results are finite
+
+_HOW = {
+    "c": (
+        "Arrays are row-major; a function takes one state, its _batch a number of them one after the other in each array.",
+        "A function reads all inputs before it writes: arrays of one state may be the same; those of a batch must not overlap.",
+        "Self-test: cc -std=c99 -O2 -DDALEMBERT_SELF_TEST {file} -lm && ./a.out",
+    ),
+    "python": (
+        "Inputs are sequences of numbers, results are lists, of lists where there are more axes, row by row.",
+        "Numbers outside a function's domain, and divisions by zero, raise as Python does.",
+        "Self-test: python {file}",
+    ),
+    "matlab": (
+        "Call {name}('quantity', inputs...), for example {example}.",
+        "Vectors of inputs may be rows or columns, results are columns.",
+        "Self-test: {name}('selftest')",
+    ),
+    "julia": (
+        "Inputs are arrays of any real scalar, results are arrays of it, or a tuple of arrays.",
+        'Self-test: include("{file}"); {name}.selftest()',
+    ),
+}
+_CONVENTIONS = (
+    "Equation of motion: M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau + sum of J^T w.",
+    "Units: SI. Positions in rad (prismatic joints: m), joint forces in N m (prismatic joints: N), on the link side of gears.",
+    "Six-vectors have the angular part first: a twist is (omega, v), a wrench is (moment, force) and acts on the robot.",
+    "Friction and armature of the robot are included; a state with a singular mass matrix gives NaN.",
+)
+
+
+_OUTSIDE = {
+    "wrenches": "wrenches act on the links, in the order of the joints, each in its link's axes at its origin",
+    "base_twist": "base_twist is in the axes of the base, at its origin",
+    "base_acceleration": "base_acceleration has the rates of the components of base_twist, without gravity",
+}
+
+
+class Code(str):
+    """The text of a generated file, with the name that it should have."""
+
+    __slots__ = ("filename",)
+    filename: str
+
+    def save(self, path: str | Path = ".") -> Path:
+        """Write it, to a file or under its own name into a folder; returns where it is."""
+        return save_text(path, self, self.filename)
+
+    def __repr__(self) -> str:
+        return f"<Code {self.filename}: {self.count(chr(10))} lines>"
+
+
+def generate(
+    robot: Model,
+    language: str,
+    quantities: Sequence[str] | str = "inverse_dynamics",
+    method: str | Mapping[str, str] | None = None,
+    *,
+    name: str | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Code:
+    """Quantities of this robot as one self-contained file in "c", "python", "matlab" (and Octave) or "julia".
+
+    `method` is a formulation for all of them, or one for each by name. `options` has what a quantity's own function takes
+    beside arrays, such as {"jacobian": {"link": "hand"}}, and further inputs: {"inverse_dynamics": {"optional": ["wrenches"]}}.
+    `name` begins the names in the file, the robot's by default. The file says what it holds and tests itself.
+
+    >>> import dalembert as da
+    >>> code = da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"])
+    >>> code
+    <Code two_link.py: ... lines>
+    >>> print(code)
+    # two_link: inverse_dynamics, mass_matrix
+    ...
+    """
+    choice(language, "language", PRINTERS)
+    if robot.n == 0:
+        raise Error(f"{robot.name} has no moving joints: there is nothing to generate")
+    chosen = several(quantities, "quantities")
+    options = by_name({} if options is None else options, "options", "{'jacobian': {'link': 'hand'}}")
+    if method is not None and not isinstance(method, str | Mapping):
+        raise Error(f"generate: method must be a name, or names by quantity, got {brief(method)}")
+    _check_names(chosen, options, method)
+    name = _identifier(robot.name) if name is None else _checked_name(name)
+    functions = [_function(robot, q, method.get(q) if isinstance(method, Mapping) else method, options) for q in chosen]
+    ending, printer = PRINTERS[language]
+    code = Code(printer(name, _head(robot, language, name, name + ending, functions), functions))
+    code.filename = name + ending
+    return code
+
+
+def _check_names(chosen: tuple[str, ...], options: Mapping[str, Any], method: str | Mapping[str, str] | None) -> None:
+    if not chosen:
+        raise Error("generate: name at least one quantity, such as 'inverse_dynamics'")
+    for k, quantity in enumerate(chosen):
+        quantity_named(quantity)
+        if quantity in chosen[:k]:
+            raise Error(f"generate: {quantity} is named twice")
+    for about, given in (("with options", options), ("with a method", method if isinstance(method, Mapping) else {})):
+        for quantity in given:
+            if quantity not in chosen:
+                raise unknown(f"quantity {about}", quantity, chosen)
+
+
+def _identifier(name: str) -> str:
+    """A robot's name as an identifier of every language."""
+    found = re.sub(r"[^A-Za-z0-9_]+", "_", name)[: LONGEST - len("robot_")]
+    return found if _allowed(found) else "robot_" + found.lstrip("_")
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or not _allowed(name):
+        raise Error(
+            f"generate: name {brief(name)} must begin with a letter, consist of letters, digits and _ (at most {LONGEST}), "
+            "and be neither a quantity nor a word of one of the languages"
+        )
+    return name
+
+
+def _allowed(name: str) -> bool:
+    fits = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) and len(name) <= LONGEST
+    own = name.lower().startswith("dalembert_")  # what the files call their own helpers
+    return bool(fits) and not own and name.lower() not in RESERVED and name not in QUANTITIES
+
+
+def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Mapping[str, Any]]) -> Function:
+    """A quantity's program, what is said about it, and a state with its results."""
+    given = dict(by_name(options.get(quantity, {}), f"options of {quantity}", "{'link': 'hand'}"))
+    if "optional" in given:
+        given["optional"] = several(given["optional"], "optional")
+    described = quantity_named(quantity)
+    method = described.method if method is None else method
+    described.check_method(method, given.get("optional", ()))
+    made = program(robot, quantity, method, **given)
+    for variable in (*made.inputs, *made.outputs):
+        if variable.size == 0:
+            raise Error(f"{quantity} of {robot.name}: {variable.name} has shape {variable.shape}, so there is nothing to generate")
+    with_options = f" with {', '.join(f'{k}={v!r}' for k, v in given.items())}" if given else ""
+    meaning = _meaning(robot, quantity)
+    about = [f"{quantity} by {method}{with_options}: {operation_count(made)}"]
+    about += [meaning] if meaning else []
+    about += [f"{label} {', '.join(map(_shaped, side))}" for label, side in (("takes", made.inputs), ("gives", made.outputs))]
+    about += [_OUTSIDE[variable.name] for variable in made.inputs if variable.name in _OUTSIDE]
+    return Function(quantity, made, about, *_sample(robot, quantity, made))
+
+
+def _meaning(robot: Model, quantity: str) -> str:
+    """The first sentences about a quantity where users call it, without the shapes."""
+    documented = getattr(robot, quantity).__doc__ if hasattr(robot, quantity) else None
+    return (documented or "").partition("\n")[0].partition(" Signature")[0]
+
+
+def _shaped(variable: Variable) -> str:
+    return f"{variable.name} ({' x '.join(map(str, variable.shape))})" if variable.shape else f"{variable.name} (a number)"
+
+
+def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float]], list[list[float]]]:
+    """A state of short numbers, and the results there."""
+    kernel = NumpyKernel(made)
+    for s in range(STATES):
+        arrays: list[Array] = []
+        for k, variable in enumerate(made.inputs):
+            entries = np.sin(1.0 + 2.3 * np.arange(variable.size) + 0.7 * k + 1.1 * s)
+            arrays.append(entries.round(3).reshape(variable.shape))
+        found = kernel(*arrays)
+        results = found if isinstance(found, tuple) else (found,)
+        if all(np.isfinite(x).all() for x in results):
+            return [x.ravel().tolist() for x in arrays], [x.ravel().tolist() for x in results]
+    raise Error(f"{quantity} of {robot.name} is not finite at any of {STATES} states: its mass matrix may be singular; see check()")
+
+
+def _joint(joint: Joint) -> str:
+    """A joint's name; one that slides has other units, which a reader must know."""
+    return f"{joint.name} (prismatic)" if joint.letter == "P" else joint.name
+
+
+def _head(robot: Model, language: str, name: str, file: str, functions: Sequence[Function]) -> list[str]:
+    """What a reader must know, one line each."""
+    first, moving = functions[0], [link.joint for link in robot.links]
+    example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
+    lines = [
+        f"{robot.name}: {', '.join(f.name for f in functions)}",
+        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Needs nothing else.",
+        "",
+        f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
+        *_CONVENTIONS,
+        f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
+        *(line.format(name=name, file=file, example=example) for line in _HOW[language]),
+        f"It compares with stored results of the library, to {TOLERANCE:g} of the largest entry.",
+        "",
+        "Functions, with the operations of one evaluation:",
+    ]
+    for f in functions:
+        lines += [f"  {f.about[0]}", *(f"    {line}" for line in f.about[1:])]
+    return lines

@@ -1,0 +1,116 @@
+"""Derivatives of the equations of motion, made from their programs: by the state, the forces, and the geometry."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra import linalg
+from dalembert.algebra.spatial import Ad_inverse, Array, Transform, rotate, skew, split, zeros
+from dalembert.derived.joints import pivots
+from dalembert.derived.make import Body, Make
+from dalembert.formulations import formulation
+from dalembert.model.model import Model
+from dalembert.trace.differentiate import differentiate
+from dalembert.trace.program import Program, trace
+from dalembert.trace.replay import replay
+
+
+class InverseDerivatives(NamedTuple):
+    """d tau / d q, d tau / d qd and d tau / d qdd = M, each (..., n, n) with the force index first."""
+
+    dq: Array
+    dqd: Array
+    dqdd: Array
+
+
+class ForwardDerivatives(NamedTuple):
+    """d qdd / d q, d qdd / d qd and d qdd / d tau = M^-1, each (..., n, n)."""
+
+    dq: Array
+    dqd: Array
+    dtau: Array
+
+
+class SecondDerivatives(NamedTuple):
+    """d2 tau_i / da_j db_k at [..., i, j, k], each (..., n, n, n); those with qdd twice or with qd and qdd are zero."""
+
+    dq_dq: Array
+    dq_dqd: Array
+    dq_dqdd: Array
+    dqd_dqd: Array
+
+
+class GeometryDerivatives(NamedTuple):
+    """d tau_i / d displacement k of joint j at [..., i, j, k], each (..., n, n, 6): three small turns, then three small shifts.
+
+    before: of joint j's axis and all behind it, along the axes at the joint in its zero position.
+    after: of link j against its joint, with all that it carries, along the axes of link j.
+    axis: of joint j's axis alone, the links staying where they are at zero, along the axes at the joint.
+    """
+
+    before: Array
+    after: Array
+    axis: Array
+
+
+def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
+    """By q, qd and qdd."""
+    return differentiate(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], mode="reverse")
+
+
+def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """From the derivatives of inverse dynamics at the accelerations that the forces make."""
+    forward = make("forward_dynamics", method, optional)
+    inverse = inverse_dynamics_derivatives(model, make, "newton_euler", optional)
+
+    def body(**given: Any) -> Any:
+        if not model.n:
+            return (zeros((0, 0)),) * 3
+        qdd = replay(forward, given)
+        given.pop("tau")
+        dq, dqd, M = replay(inverse, given | {"qdd": qdd})
+        M_inverse = linalg.inverse(linalg.udu(M, linalg.Pivots(None, pivots(model).least)))  # M has the rotors
+        return -(M_inverse @ dq), -(M_inverse @ dqd), M_inverse
+
+    return body
+
+
+def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """Those that are not zero."""
+    first = differentiate(make("inverse_dynamics", method), ["q", "qd"], mode="reverse")
+    second = differentiate(first, ["q", "qd", "qdd"], mode="forward")
+
+    def body(**given: Any) -> Any:
+        dq_dq, dq_dqd, dq_dqdd, _, dqd_dqd, _ = replay(second, given)
+        return dq_dq, dq_dqd, dq_dqdd, dqd_dqd
+
+    return body
+
+
+def _displaced(T: Transform, by: Any) -> Transform:
+    """T followed by a small displacement, to first order: that is all a derivative sees."""
+    turn, shift = split(by)
+    return Transform(T.rotation + T.rotation @ skew(turn), T.translation + rotate(T.rotation, shift))
+
+
+def geometry_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """Small displacements are inputs of a program, which is then differentiated at zero."""
+    n, tree = model.n, model.exact_tree
+    if not n:
+        return lambda **_: (zeros((0, 0, 6)),) * 3
+    function = formulation("inverse_dynamics", method)
+    shapes: dict[str, tuple[int, ...]] = {"q": (n,), "qd": (n,), "qdd": (n,), "before": (n, 6), "after": (n, 6)}
+
+    def moved(q: Any, qd: Any, qdd: Any, before: Any, after: Any) -> Any:
+        return function(tree._replace(before=_displaced(tree.before, before), after=_displaced(tree.after, after)), q, qd, qdd)
+
+    slope = differentiate(trace(moved, shapes), ["before", "after"], mode="reverse")
+
+    def body(**state: Any) -> Any:
+        before, after = replay(slope, state | {"before": zeros((n, 6)), "after": zeros((n, 6))})
+        # moving the axis alone turns the link back against its joint
+        back = [np.swapaxes(Ad_inverse(tree.joint(j)[1], np.eye(6, dtype=int)), 0, 1) for j in range(n)]
+        axis = [[before[i, j] - after[i, j] @ back[j] for j in range(n)] for i in range(n)]
+        return before, after, np.array(axis, dtype=object)
+
+    return body

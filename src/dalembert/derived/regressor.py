@@ -1,0 +1,50 @@
+"""The regressor with the columns of friction and rotors, and some of its columns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array, blocks, sign
+from dalembert.derived.make import Body, Make
+from dalembert.formulations import formulation
+from dalembert.model.model import Model
+
+
+def width(n: int, options: Mapping[str, Any]) -> int:
+    """The number of columns."""
+    if options["columns"] is not None:
+        return len(options["columns"])
+    return (10 + 2 * options["friction"] + options["armature"]) * n
+
+
+def regressor(
+    model: Model,
+    make: Make,
+    method: str,
+    optional: tuple[str, ...],
+    *,
+    columns: tuple[int, ...] | None,
+    friction: bool,
+    armature: bool,
+) -> Body:
+    """The inertial columns, those of friction and those of rotors; `columns` picks some of them all."""
+    n = model.n
+
+    def body(q: Any, qd: Any, qdd: Any) -> Any:
+        if n == 0:
+            return np.zeros((0, 0))
+        parts = [formulation("regressor", method)(model.exact_tree, q, qd, qdd)]
+        if friction:
+            parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
+        if armature:
+            parts.append(_beside([qdd[i : i + 1] for i in range(n)]))
+        Y = np.concatenate(parts, axis=-1)
+        return Y if columns is None else Y[:, list(columns)]
+
+    return body
+
+
+def _beside(rows: list[Any]) -> Array:
+    """A matrix with each row of numbers in a block of its own on the diagonal."""
+    return blocks({(i, i): row[None] for i, row in enumerate(rows)}, len(rows), (1, len(rows[0])))

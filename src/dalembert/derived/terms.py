@@ -1,0 +1,86 @@
+"""The terms of M(q) qdd + C(q, qd) qd + g(q) = tau, the symbols behind C, and the energies, as recipes."""
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import dot, rotate, zeros
+from dalembert.derived.joints import joint_parameters
+from dalembert.derived.make import Body, Make, Recipe
+from dalembert.formulations import formulation
+from dalembert.model.model import Model
+from dalembert.trace.differentiate import differentiate
+from dalembert.trace.program import Program
+from dalembert.trace.replay import replay
+
+
+def part_of_forces(*, gravity: bool, moving: bool) -> Recipe:
+    """A part of inverse dynamics, by the same methods, friction left out."""
+
+    def recipe(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+        tree = model.reduced_tree if gravity else model.reduced_tree._replace(gravity=zeros(3))
+        function, still = formulation("inverse_dynamics", method), zeros(model.n)
+
+        def body(q: Any, qd: Any = still) -> Any:
+            return function(tree, q, qd if moving else still, still) if model.n else zeros(0)
+
+        return body
+
+    return recipe
+
+
+def mass_matrix_rate(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """C + C^T."""
+    coriolis = make("coriolis_matrix", method)
+
+    def body(q: Any, qd: Any) -> Any:
+        C = replay(coriolis, {"q": q, "qd": qd})
+        return C + C.T
+
+    return body
+
+
+def mass_matrix_gradient(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
+    """The derivative of the program of M."""
+    return differentiate(make("mass_matrix", method), "q", mode="forward")
+
+
+def christoffel(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """From the derivatives of the mass matrix."""
+    gradient = make("mass_matrix_gradient")
+
+    def body(q: Any) -> Any:
+        D = replay(gradient, {"q": q})  # D[i, j, k] = dM_ij / dq_k
+        return (D + np.moveaxis(D, 2, 1) - np.moveaxis(D, 2, 0)) / 2
+
+    return body
+
+
+def christoffel_gradient(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
+    """The symbols and their derivatives."""
+    return differentiate(make("christoffel", method), "q", mode="forward", keep=True)
+
+
+def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """qd . (M qd) / 2, with M qd by inverse dynamics."""
+    tree = model.reduced_tree._replace(gravity=zeros(3))
+    function, armature = formulation("inverse_dynamics", method), joint_parameters(model)[0]
+
+    def body(q: Any, qd: Any) -> Any:
+        if not model.n:
+            return 0
+        momentum = function(tree, q, zeros(model.n), qd)  # M qd
+        return dot(qd, momentum + armature * qd if armature.any() else momentum) / 2
+
+    return body
+
+
+def potential_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """-sum m gravity . r."""
+    tree = model.exact_tree
+
+    def body(q: Any) -> Any:
+        points = (rotate(T.rotation, c) + T.translation for T, c in zip(tree.poses(q), tree.com, strict=True))
+        return -sum((m * dot(tree.gravity, r) for m, r in zip(tree.mass, points, strict=True)), 0)
+
+    return body

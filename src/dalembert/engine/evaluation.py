@@ -1,0 +1,242 @@
+"""The evaluation of a quantity on arrays: one path for every function that users call.
+
+A function of `quantities` describes what it was asked for (`asked`), and `computed` answers: it checks the inputs, the outputs,
+runs the kernel, and looks for singular states. A call with the options of an earlier one goes straight to the kernel, which checks
+arrays itself, in a fraction of a microsecond.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import batch as broadcast
+from dalembert.arguments import choice, numbers, targets
+from dalembert.engine.kernels import BACKENDS, Request, kernel
+from dalembert.engine.program import program
+from dalembert.engine.quantity import Quantity, Values
+from dalembert.engine.registry import QUANTITIES, quantity_named
+from dalembert.engine.singular import UNGUARDED, check_regular, regular
+from dalembert.errors import Error
+from dalembert.model.model import Model
+from dalembert.native.direct import short_way
+from dalembert.native.kernel import Kernel
+from dalembert.trace.source import NumpyKernel
+
+PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
+ARRAYS = {name for quantity in QUANTITIES.values() for name in quantity.optional} | {"out"}  # None where they are left out
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a function was asked for: a quantity of a robot at some state."""
+
+    robot: Model
+    quantity: Quantity
+    method: str
+    given: Mapping[str, Any]  # arrays by name, None where an optional one was left out
+    options: Mapping[str, Any]
+    backend: str
+    out: Any
+    guard: Callable[[Any, Array, tuple[int, ...]], None] | None  # looks at a result with NaN, at q and at the batch
+
+
+def asked(
+    robot: Model,
+    quantity: str | Quantity,
+    given: Mapping[str, Any],
+    method: str | None = None,
+    *,
+    backend: str = "auto",
+    out: Any = None,
+    guard: Callable[[Any, Array, tuple[int, ...]], None] | None = None,
+    **options: Any,
+) -> Any:
+    """What a `computed` function returns instead of a result."""
+    described = quantity_named(quantity)
+    return Call(robot, described, described.method if method is None else method, given, options, backend, out, guard)
+
+
+def evaluate(call: Call) -> Any:
+    """The result of a call: an array, or the quantity's NamedTuple of arrays."""
+    arrays, optional, batch = _inputs(call)
+    out = _outputs(call, arrays, batch)
+    found = _run(call, arrays, optional, out, batch)
+    return _guarded(call, found, arrays, batch)
+
+
+def computed(function: F) -> F:
+    """Make a function that returns what was `asked` one that returns the result.
+
+    The second call with the same options goes straight to the kernel, which checks arrays itself. A general wrapper with *args and
+    **options would cost as much as the dynamics of an arm, so one with the function's own signature is written and compiled, the
+    way `dataclass` writes `__init__`.
+    """
+    parameters = list(signature(function).parameters.values())
+    names = [p.name for p in parameters]
+    inputs = ", ".join(p.name for p in parameters[1:] if p.default is Parameter.empty)
+    arrays = [name for name in names if name in ARRAYS]
+    options = [p.name for p in parameters if p.default is not Parameter.empty and p.name not in (*arrays, "backend")]
+    bare = " is ".join([*arrays, "None"]) + " and " if arrays else ""
+    head = ", ".join(f"{'*, ' if _first_keyword(parameters, p) else ''}{p.name}{_default(p)}" for p in parameters)
+    key = options[0] if len(options) == 1 else f"({', '.join(options)})"
+    source = f"""
+def {function.__name__}({head}):
+    try:
+        if {bare}backend == "auto":
+            return {names[0]}.memo["{function.__name__}"][{key}]({inputs})
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        pass  # the first call, or one that the kernel refuses: check everything, then compute or explain
+    return fully(asked({", ".join(f"{name}={name}" for name in names)}), "{function.__name__}", {key})
+"""
+    scope: dict[str, Any] = {
+        "__name__": __name__,
+        "fully": _fully,
+        "asked": function,
+        "defaults": {p.name: p.default for p in parameters},
+    }
+    exec(compile(source, f"<dalembert {function.__name__}>", "exec"), scope)  # noqa: S102 - our own text
+    return cast("F", wraps(function)(scope[function.__name__]))
+
+
+def _first_keyword(parameters: list[Parameter], p: Parameter) -> bool:
+    return p is next((x for x in parameters if x.kind is Parameter.KEYWORD_ONLY), None)
+
+
+def _default(p: Parameter) -> str:
+    return "" if p.default is Parameter.empty else f"=defaults[{p.name!r}]"
+
+
+def _fully(call: Call, function: str, options: Any) -> Any:
+    """The result, every argument checked; the robot then remembers what answers a call with these options and inputs alone."""
+    result = evaluate(call)
+    robot, quantity = call.robot, call.quantity
+    bare = call.backend == "auto" and call.out is None and all(call.given.get(name) is None for name in quantity.optional)
+    if bare and robot.n and call.method not in UNGUARDED:
+        compiled = kernel(robot, _request(call, ()))
+        if isinstance(compiled, Kernel):
+            with suppress(TypeError):  # a list among the options cannot be looked up
+                answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function, {})
+                answers.setdefault(options, _answer(quantity, short_way(compiled), call.guard is not None))
+    return result
+
+
+def _answer(quantity: Quantity, run: Callable[..., Any], guarded: bool) -> Callable[..., Any]:
+    """A kernel as the answer to a call: its results named, and refused where one is NaN."""
+    result = quantity.result
+    if not quantity.divides and not guarded:
+        return run if result is None else lambda *given: result(*run(*given))
+
+    def one(*given: Any) -> Any:
+        found = run(*given)
+        if regular(found):
+            return found
+        raise ValueError  # the full check tells singular states from NaN inputs
+
+    def several(*given: Any) -> Any:
+        found = run(*given)
+        if all(map(regular, found)) and result:
+            return result(*found)
+        raise ValueError
+
+    return one if result is None else several
+
+
+def _request(call: Call, optional: tuple[str, ...]) -> Request:
+    options = call.quantity.check_options(call.options)
+    return Request(call.quantity, call.method, optional, call.backend, tuple(options.items()))
+
+
+# --- the four steps -----------------------------------------------------------------------------------------------------
+
+
+def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
+    """The inputs as arrays of the right core shapes, the names of the optional ones, and the batch they broadcast to."""
+    quantity, robot = call.quantity, call.robot
+    optional = tuple(name for name in quantity.optional if call.given.get(name) is not None)
+    quantity.check_method(call.method, optional)
+    choice(call.backend, "backend", BACKENDS)
+    wanted = quantity.arrays(optional)
+    arrays = [checked(robot, quantity.name, name, call.given[name], values) for name, values in wanted.items()]
+    batches = {name: a.shape[: a.ndim - len(values.shape)] for a, (name, values) in zip(arrays, wanted.items(), strict=True)}
+    return arrays, optional, broadcast(batches, quantity.name)
+
+
+def _outputs(call: Call, arrays: list[Array], batch: tuple[int, ...]) -> Any:
+    """The arrays to write into, checked: one, or a tuple of them; None if there are none."""
+    out, quantity = call.out, call.quantity
+    if out is None:
+        return None
+    options = quantity.check_options(call.options)
+    shapes = {name: (*batch, *values.sized(call.robot, options)) for name, values in quantity.outputs.items()}
+    written = targets(out, shapes, quantity.name, complex_=_is_complex(arrays))
+    if (quantity.divides or call.guard) and any(np.may_share_memory(arrays[0], x) for x in written):
+        arrays[0] = arrays[0].copy()  # q is needed afterwards, to look for singular states
+    return tuple(written) if quantity.result else out  # an earlier result will do, too
+
+
+def _run(call: Call, arrays: list[Array], optional: tuple[str, ...], out: Any, batch: tuple[int, ...]) -> Any:
+    """The kernel's results."""
+    quantity, robot, backend = call.quantity, call.robot, call.backend
+    complex_ = _is_complex(arrays)
+    if complex_ and backend == "native":
+        raise Error(f'{quantity.name}: native kernels compute with real numbers; complex ones need backend="numpy"')
+    if robot.n == 0:
+        if call.method in quantity.recipes:
+            return NumpyKernel(program(robot, quantity, call.method, optional=optional, **call.options))(*arrays, out=out)
+        # of the outputs without axes only the determinant, an empty product, is a formulation's
+        empty = [
+            np.full((*batch, *values.sized(robot)), float(values.shape == ()), complex if complex_ else float)
+            for values in quantity.outputs.values()
+        ]
+        return out if out is not None else tuple(empty) if quantity.result else empty[0]
+    request = _request(call, optional)
+    if complex_:
+        request = Request(quantity, call.method, optional, "numpy", request.options)
+    return kernel(robot, request)(*arrays, out=out)
+
+
+def _guarded(call: Call, found: Any, arrays: list[Array], batch: tuple[int, ...]) -> Any:
+    """The results, named; singular states raise or warn."""
+    quantity = call.quantity
+    if quantity.divides and call.robot.n:
+        check_regular(call.robot, quantity, call.method, found if quantity.result else (found,), arrays[0], batch)
+    if call.guard and not regular(found):
+        call.guard(found, arrays[0], batch)
+    return quantity.result(*found) if quantity.result else found
+
+
+def _is_complex(arrays: list[Array]) -> bool:
+    return any(a.dtype.kind == "c" for a in arrays)
+
+
+# --- arrays -------------------------------------------------------------------------------------------------------------
+
+
+def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
+    """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
+    array = checked(robot, function, name, value, Values(("n",), ""))
+    return array if array.dtype.kind == "c" else array.astype(float)
+
+
+def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
+    """Several such arguments, broadcast together."""
+    arrays = [joint_vector(robot, function, name, value) for name, value in given.items()]
+    batch = broadcast({name: a.shape[:-1] for name, a in zip(given, arrays, strict=True)}, function)
+    return [np.broadcast_to(a, (*batch, robot.n)) for a in arrays]
+
+
+def checked(robot: Model, function: str, name: str, value: Any, values: Values) -> Array:
+    """An argument as an array whose last axes are right."""
+    array, shape = numbers(value, f"{function}: {name}", complex_=True), values.sized(robot)
+    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+        order = f"; joint order: {', '.join(robot.joint_names[:12])}" if name in PER_JOINT else ""
+        wanted = "(..., " + ", ".join(map(str, shape)) + ")"
+        raise Error(f"{function}: {name} has shape {array.shape}, {robot.name} needs {wanted}{order}")
+    return array

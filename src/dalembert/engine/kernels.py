@@ -1,0 +1,143 @@
+"""Kernels of a robot: programs compiled once, kept with the robot and on disk."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dalembert.arguments import choice, several
+from dalembert.derived.joints import joint_parameters
+from dalembert.engine.names import Backend
+from dalembert.engine.program import program
+from dalembert.engine.quantity import Quantity
+from dalembert.engine.registry import quantity_named
+from dalembert.engine.size import check_size
+from dalembert.errors import Error, PerformanceWarning, warn
+from dalembert.model.model import Model
+from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
+from dalembert.trace.program import Program
+from dalembert.trace.source import NumpyKernel
+
+BACKENDS = ("auto", "native", "numpy")
+# all that the program of a quantity depends on beside the robot
+SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
+LARGE = 50_000  # nodes, and thrice the results: about four seconds of compiling
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a kernel is made for, beside the robot."""
+
+    quantity: Quantity
+    method: str
+    optional: tuple[str, ...] = ()
+    backend: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+def kernels_of(robot: Model) -> dict[Request, Kernel | NumpyKernel]:
+    """The kernels of a robot, which live and die with it."""
+    return robot.memo.setdefault(Request, {})
+
+
+def compile(
+    robot: Model,
+    quantity: str | Quantity,
+    method: str | None = None,
+    *,
+    optional: Sequence[str] | str = (),
+    backend: Backend = "auto",
+    **options: Any,
+) -> Kernel | NumpyKernel:
+    """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
+
+    backend "native" compiles to vector code, "numpy" runs generated NumPy source, "auto" takes native code unless llvmlite is
+    missing or the program is too large to compile in reasonable time. The result's `backend` tells which it is.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").compile("inverse_dynamics").backend
+    'native'
+    """
+    described, wanted = quantity_named(quantity), several(optional, "optional")
+    choice(backend, "backend", BACKENDS)
+    by = described.method if method is None else method
+    described.check_method(by, wanted)
+    included = tuple(name for name in described.optional if name in wanted)
+    return kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
+
+
+def kernel(robot: Model, request: Request) -> Kernel | NumpyKernel:
+    """The kernel for a request whose names were checked."""
+    made = kernels_of(robot)
+    found = made.get(request)
+    if found is None:
+        if robot.n == 0:
+            raise Error(f"{robot.name} has no moving joints: there is nothing to compile")
+        check_size(robot.parents, robot.name, request.quantity, request.method)
+        found = made.setdefault(request, _make(robot, request))
+    return found
+
+
+def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
+    quantity, method, optional, backend, options = (
+        request.quantity, request.method, request.optional, request.backend, dict(request.options),
+    )  # fmt: skip
+
+    def traced() -> Program:
+        found = program(robot, quantity, method, optional=optional, **options)
+        scalars = sum(v.size for v in (*found.inputs, *found.outputs))
+        if backend == "auto" and (len(found.nodes) + 3 * len(found.results) > LARGE or scalars > MOST_SCALARS):
+            raise TooLargeError(found)
+        return found
+
+    if backend != "numpy":
+        try:
+            # a copy of the robot: the kernel is kept by the robot and must not keep it in turn
+            rebuild = _again, (replace(robot), quantity.name, method, optional, backend, options)
+            key = f"{SOURCE} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if SOURCE else ""
+            return build(key, traced, rebuild)
+        except ImportError as missing:
+            if backend == "native":
+                raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
+            _say_once(f"native kernels need llvmlite, which cannot be loaded ({missing}); computing with NumPy instead")
+        except TooLargeError as large:
+            _say_once(
+                f"{quantity.name} of {robot.name} by {method} has {len(large.program.nodes)} operations, too many to compile "
+                'quickly; computing with NumPy instead (backend="native" insists)'
+            )
+            return NumpyKernel(large.program)
+    return NumpyKernel(program(robot, quantity, method, optional=optional, **options))
+
+
+def _again(
+    robot: Model, quantity: str, method: str, optional: tuple[str, ...], backend: Backend, options: Mapping[str, Any]
+) -> Any:
+    return compile(robot, quantity, method, optional=optional, backend=backend, **options)
+
+
+class TooLargeError(Exception):
+    """A program that would take too long to compile."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+
+@cache
+def _say_once(message: str) -> None:
+    warn(message, PerformanceWarning)
+
+
+def _content(model: Model, quantity: Quantity) -> str:
+    """A hash of all that programs depend on: limits do not matter, the base and names only to recipes."""
+    found = hashlib.sha256()
+    if quantity.recipe:
+        names = model.link_names, model.base_name, model.frames
+        found.update(repr((names, model.base, model.base_inertia)).encode())
+    tree = model.tree
+    numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
+    for part in numbers:
+        found.update(np.ascontiguousarray(part, dtype=float).tobytes())
+    return f"{tree.parents} {found.hexdigest()}"

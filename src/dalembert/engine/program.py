@@ -1,0 +1,121 @@
+"""The traced program of a quantity for a robot, and how many operations it has."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.linalg import SingularError
+from dalembert.arguments import flag, several
+from dalembert.derived.joints import pivots
+from dalembert.engine.quantity import Quantity
+from dalembert.engine.registry import quantity_named
+from dalembert.engine.singular import without_inertia
+from dalembert.engine.size import check_size
+from dalembert.errors import Error
+from dalembert.formulations import formulation, takes
+from dalembert.model.edit import without_armature, without_friction
+from dalembert.model.model import Model
+from dalembert.trace.count import OperationCount, tally
+from dalembert.trace.count import operation_count as count
+from dalembert.trace.program import Program, trace
+
+
+def program(
+    robot: Model,
+    quantity: str | Quantity,
+    method: str | None = None,
+    *,
+    optional: Sequence[str] | str = (),
+    folding: bool = True,
+    sharing: bool = True,
+    **options: Any,
+) -> Program:
+    """The traced program of a quantity for this robot: inputs, outputs, and one node per operation.
+
+    `optional` names further inputs to include ("wrenches", "base_twist", "base_acceleration"); without them nothing is traced.
+    `folding` removes zeros, ones and signs, `sharing` merges equal expressions. `options` are what the quantity's own function
+    takes beside arrays, such as link="hand".
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").program("inverse_dynamics")
+    <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
+    """
+    described, included = quantity_named(quantity), several(optional, "optional")
+    folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
+    by = described.method if method is None else method
+    described.check_method(by, included)
+    chosen = described.check_options(options)
+    check_size(robot.parents, robot.name, described, by)
+
+    def make(other: str, method: str | None = None, optional: tuple[str, ...] = ()) -> Program:
+        return program(robot, other, method, optional=optional, folding=folding, sharing=sharing)
+
+    if by in described.recipes and described.recipe:
+        body = described.recipe(robot, make, by, included, **chosen)
+        if isinstance(body, Program):
+            return body
+    else:
+        body = _formulated(robot, described, by, included)
+    arrays = described.arrays(included)
+    shapes = {name: values.sized(robot) for name, values in arrays.items()}
+    try:
+        with np.errstate(all="ignore"):  # absurd figures overflow: the results show it
+            return trace(
+                lambda *given: body(**dict(zip(arrays, given, strict=True))),
+                shapes,
+                outputs=tuple(described.outputs),
+                folding=folding,
+                sharing=sharing,
+            )
+    except SingularError as singular:
+        raise without_inertia(robot, described, singular.index) from None
+
+
+def _formulated(model: Model, quantity: Quantity, method: str, optional: tuple[str, ...]) -> Callable[..., Any]:
+    """A quantity of this robot by a formulation, as a function of arrays by name."""
+    if model.n == 0:
+        return lambda **_: tuple(np.zeros(values.sized(model)) for values in quantity.outputs.values())
+    # on a standing base these depend neither on link frames nor on how inertias are shared out along the axes
+    tree = model.reduced_tree if quantity.invariant and not optional else model.exact_tree
+    function = partial(formulation(quantity.name, method), tree)
+    if takes(quantity.name, method, "pivots"):
+        function = partial(function, pivots=pivots(model, quantity.rotors))
+    return quantity.joints(model, function) if quantity.joints else function
+
+
+def operation_count(
+    robot: Model,
+    quantity: str | Quantity,
+    method: str | None = None,
+    *,
+    customized: bool = True,
+    optional: Sequence[str] | str = (),
+    **options: Any,
+) -> OperationCount:
+    """How many operations one evaluation takes, friction and armature left out.
+
+    `customized`: zeros, ones and repeated expressions removed for this very robot; otherwise every operation that the source
+    writes on data, as for a robot on a still base about which nothing else is known. The rest as in `program`.
+
+    >>> import dalembert as da
+    >>> print(da.robot("two_link").operation_count("inverse_dynamics"))
+    17 mul, 14 add, 2 sincos
+    """
+    bare = without_armature(without_friction(robot))
+    if flag(customized, "customized"):
+        return count(program(bare, quantity, method, optional=optional, **options))
+    described, included = quantity_named(quantity), several(optional, "optional")
+    by = described.method if method is None else method
+    described.check_method(by, included)
+    described.check_options(options)
+    if by in described.recipes:
+        raise Error(f"{described.name} is derived from the program of a formulation, so it has a customized count only")
+    check_size(robot.parents, robot.name, described, by)
+    arrays = described.arrays(included)
+    body = _formulated(bare, described, by, included)
+    return tally(
+        lambda *given: body(**dict(zip(arrays, given, strict=True))),
+        {name: values.sized(bare) for name, values in arrays.items()},
+    )

@@ -1,0 +1,90 @@
+"""What is known of a quantity: the class, its shapes, its methods."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dalembert import formulations
+from dalembert.arguments import choice
+from dalembert.cached import cached_property
+from dalembert.derived.make import Recipe
+from dalembert.errors import Error, brief, unknown
+from dalembert.model.model import Model
+
+MULTIPLES = {"n": 1, "6n": 6, "10n": 10}
+
+
+class Values(NamedTuple):
+    """An array: its core axes and its unit. "n" is the number of joints, "6n" and "10n" are multiples of it.
+
+    The length of an axis may also be a function of n and the options. Units: "tau/qd" is the unit of tau by that of qd.
+    """
+
+    shape: tuple[Any, ...]
+    unit: str
+
+    def sized(self, model: Model, options: Mapping[str, Any] | None = None) -> tuple[int, ...]:
+        """The shape for this robot, and these options where they matter."""
+        return tuple(self._length(axis, model.n, options) for axis in self.shape)
+
+    @staticmethod
+    def _length(axis: Any, n: int, options: Mapping[str, Any] | None) -> int:
+        if isinstance(axis, str):
+            return MULTIPLES[axis] * n
+        return axis if isinstance(axis, int) else axis(n, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """What a quantity takes and gives, and how it is computed: by formulations of its name, by a recipe, or by both."""
+
+    name: str
+    about: str  # one line, which the documentation of its function begins with
+    inputs: Mapping[str, Values]
+    outputs: Mapping[str, Values]
+    method: str  # the default
+    group: str = ""  # of the table in which users find it
+    optional: Mapping[str, Values] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # what else its function takes, with defaults
+    result: Callable[..., Any] | None = None  # the NamedTuple of several outputs
+    recipe: Recipe | None = None
+    recipes: tuple[str, ...] = ()  # the methods that are the recipe's
+    joints: Callable[..., Any] | None = None  # how friction and rotors enter
+    invariant: bool = False  # link frames and the distribution of inertias along the axes do not matter
+    divides: bool = False  # a singular mass matrix makes it NaN
+    rotors: bool = True  # that mass matrix has the rotors in it
+
+    @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """The names of all methods."""
+        return tuple(dict.fromkeys((*formulations.methods(self.name), *self.recipes)))
+
+    def taking(self, optional: str) -> tuple[str, ...]:
+        """The methods that have an optional input."""
+        by_recipe = self.recipes if optional in self.optional else ()
+        return tuple(dict.fromkeys((*formulations.methods(self.name, optional), *by_recipe)))
+
+    def check_method(self, method: Any, optional: tuple[str, ...] = ()) -> None:
+        """Refuse methods that the quantity does not have, and optional inputs that it or the method does not take."""
+        choice(method, f"method for {self.name}:", self.methods)
+        for name in optional:
+            if name not in self.optional:
+                raise unknown("optional input", name, self.optional)
+            if method not in (able := self.taking(name)):
+                raise Error(f"{method} does not take {name}; these methods do: {', '.join(able) or 'none'}")
+
+    def check_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """All options, with defaults for those that are not given."""
+        for name in options:
+            if name not in self.options:
+                raise unknown(f"option of {self.name}:", name, self.options)
+        chosen = {**self.options, **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}}
+        try:
+            hash(tuple(chosen.values()))
+        except TypeError:
+            raise Error(f"the options of {self.name} must be names, numbers or tuples of them, got {brief(options)}") from None
+        return chosen
+
+    def arrays(self, optional: tuple[str, ...] = ()) -> dict[str, Values]:
+        """The inputs, with some of the optional ones."""
+        return {**self.inputs, **{name: values for name, values in self.optional.items() if name in optional}}

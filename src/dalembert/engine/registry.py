@@ -1,0 +1,315 @@
+"""The list of quantities: what users can ask of a robot, by name.
+
+Programs that only the library itself uses (a stage of the simulator, say) are `Quantity` objects where they are used.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import choice
+from dalembert.derived import derivatives, joints, kinematics, regressor, task_space, terms
+from dalembert.derived.make import Recipe
+from dalembert.engine.quantity import Quantity, Values
+from dalembert.formulations import generalized_dalembert, lagrange_euler, newton_euler, spatial_operator, stacked_operators
+from dalembert.formulations import methods as formulated
+
+N, NN, NNN, NN6, BIG = ("n",), ("n", "n"), ("n", "n", "n"), ("n", "n", 6), ("6n", "6n")
+Q, QD, QDD, TAU = (
+    {"q": Values(N, "rad or m")},
+    {"qd": Values(N, "rad/s or m/s")},
+    {"qdd": Values(N, "rad/s^2 or m/s^2")},
+    {"tau": Values(N, "N m or N")},
+)
+NU, EPSILON = {"nu": Values(N, "sqrt(J)")}, {"epsilon": Values(N, "sqrt(J)/s")}
+STATE = Q | QD | QDD
+OUTSIDE = {
+    "wrenches": Values(("n", 6), "N m, N"),
+    "base_twist": Values((6,), "rad/s, m/s"),
+    "base_acceleration": Values((6,), "rad/s^2, m/s^2"),
+}
+POINT, DAMPING = {"point": Values((3,), "m")}, {"damping": Values((), "1/sqrt(kg m^2) or 1/sqrt(kg)")}
+LINK: dict[str, Any] = {"link": None}
+FRAME: dict[str, Any] = {**LINK, "frame": "body"}
+INVERSE = formulated("inverse_dynamics")
+
+_RATES = dict.fromkeys(spatial_operator.OperatorRates._fields, Values(BIG, "SI")) | {
+    "H": Values(("n", "6n"), "1/s"),
+    "D": Values(N, "tau/qd"),
+    "G": Values(("6n", "n"), "SI"),
+    "m": Values(NN, "sqrt(J)/qd/s"),
+}
+_OPERATORS = dict.fromkeys(spatial_operator.SpatialOperators._fields, Values(BIG, "SI")) | {
+    "H": Values(("n", "6n"), "1"),
+    "D": Values(N, "tau/qdd"),
+    "G": Values(("6n", "n"), "SI"),
+    "K": Values(("6n", "n"), "SI"),
+}
+
+
+def _kinematic(
+    function: Callable[..., Array], about: str, inputs: Any, values: Values, optional: Any = None, options: Any = None
+) -> Quantity:
+    """A plain function of a model, of arrays by name and of options, which is recorded."""
+
+    def recipe(model: Any, make: Any, method: str, given: tuple[str, ...], **chosen: Any) -> Any:
+        return lambda **arrays: function(model, **arrays, **chosen)
+
+    name = function.__name__
+    return Quantity(
+        name, about, inputs, {name: values}, "recursive", "kinematics",
+        optional or {}, options or {}, recipe=recipe, recipes=("recursive",),
+    )  # fmt: skip
+
+
+def _task(name: str, about: str, function: Callable[..., Array], inputs: Any, values: Values) -> Quantity:
+    return Quantity(
+        name, about, inputs, {name: values}, "composite_body", "task space",
+        POINT | DAMPING, {**FRAME, "rows": tuple(range(6))}, recipe=task_space.task(name, function), recipes=("composite_body",),
+    )  # fmt: skip
+
+
+def _part(name: str, about: str, recipe: Recipe, inputs: Any, output: Any = None) -> Quantity:
+    """What any method of inverse dynamics gives."""
+    return Quantity(name, about, inputs, output or TAU, "newton_euler", "terms", recipe=recipe, recipes=INVERSE)
+
+
+def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool = True) -> Quantity:
+    return Quantity(
+        name, about, inputs, output, "diagonalized_normalized", "diagonalization", invariant=invariant, divides=True
+    )  # fmt: skip
+
+
+_ENERGY = {"energy": Values((), "J")}
+_LIST = (
+    # --- dynamics
+    Quantity(
+        "inverse_dynamics", "Joint forces that make the given motion.",
+        STATE, TAU, "newton_euler", "dynamics", OUTSIDE, joints=joints.forces, invariant=True,
+    ),
+    Quantity(
+        "forward_dynamics", "Joint accelerations that the given forces make.",
+        Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
+    ),
+    Quantity(
+        "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
+        Q, {"M": Values(NN, "tau/qdd")}, "composite_body", "dynamics", joints=joints.inertias, invariant=True,
+    ),
+    Quantity(
+        "inverse_mass_matrix", "The inverse of the mass matrix, M(q)^-1.",
+        Q, {"M_inverse": Values(NN, "qdd/tau")}, "composite_body", "dynamics", invariant=True, divides=True,
+    ),
+    Quantity(
+        "joint_wrenches", "What the bearings carry: the wrench that each joint exerts ON its link.",
+        STATE, {"joint_wrenches": Values(("n", 6), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
+    ),
+    # --- terms
+    Quantity(
+        "coriolis_matrix", "The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k.",
+        Q | QD, {"C": Values(NN, "tau/qd")}, "composite_body", "terms", invariant=True,
+    ),
+    _part(
+        "coriolis_force", "Coriolis and centrifugal forces C(q, qd) qd.",
+        terms.part_of_forces(gravity=False, moving=True), Q | QD,
+    ),
+    _part(
+        "gravity_force", "The joint forces that hold the arm still, g(q).",
+        terms.part_of_forces(gravity=True, moving=False), Q,
+    ),
+    _part(
+        "bias_force", "C(q, qd) qd + g(q): what is left of the joint forces without acceleration and friction.",
+        terms.part_of_forces(gravity=True, moving=True), Q | QD,
+    ),
+    Quantity(
+        "christoffel", "Christoffel symbols of the first kind, the force index FIRST: Gamma[i, j, k] = Gamma[i, k, j].",
+        Q, {"Gamma": Values(NNN, "tau/qd^2")}, "differentiated", "terms",
+        invariant=True, recipe=terms.christoffel, recipes=("differentiated",),
+    ),
+    Quantity(
+        "mass_matrix_rate", "The time derivative of the mass matrix along a motion, Mdot = C + C^T.",
+        Q | QD, {"Mdot": Values(NN, "tau/qd")}, "composite_body", "terms",
+        recipe=terms.mass_matrix_rate, recipes=("composite_body", "lie_closed_form"),
+    ),
+    _part("kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY),
+    Quantity(
+        "potential_energy",
+        "-sum m gravity . r in J, of the moving links, zero when their centres of mass are at the base's origin.",
+        Q, _ENERGY, "poses", "terms", recipe=terms.potential_energy, recipes=("poses",),
+    ),
+    # --- kinematics
+    _kinematic(
+        kinematics.pose, "The pose of a link or frame in the world, as a 4x4 matrix.", Q, Values((4, 4), "1, m"), POINT, LINK
+    ),
+    _kinematic(kinematics.poses, "The poses of all moving links in the world, in joint order.", Q, Values(("n", 4, 4), "1, m")),
+    _kinematic(
+        kinematics.twist,
+        "Angular velocity of a link and linear velocity of a point of it: (omega, v) = J(q) qd.",
+        Q | QD, Values((6,), "rad/s, m/s"), POINT, FRAME,
+    ),
+    _kinematic(
+        kinematics.jacobian,
+        "The matrix J with J qd = (omega, v), the twist of a link at a point.",
+        Q, Values((6, "n"), "(omega, v)/qd"), POINT, FRAME,
+    ),
+    _kinematic(
+        kinematics.jacobian_rate,
+        "dJ/dt of `jacobian` with the same link, frame and point, while the joints move with qd.",
+        Q | QD, Values((6, "n"), "(omega, v)/qd/s"), POINT, FRAME,
+    ),
+    _kinematic(
+        kinematics.center_of_mass,
+        "The centre of mass in the world, of the links and of what is fixed to the base (`total_mass`).", Q, Values((3,), "m"),
+    ),
+    _kinematic(
+        kinematics.com_jacobian,
+        "The matrix that gives the velocity of `center_of_mass` in the world from qd.", Q, Values((3, "n"), "v/qd"),
+    ),
+    _kinematic(
+        kinematics.momentum,
+        "Total momentum (angular, linear) in the axes of the world.",
+        Q | QD, Values((6,), "N m s, N s"), options={"about": "world"},
+    ),
+    # --- task space
+    _task(
+        "task_inertia", "Lambda = (J M^-1 J^T)^-1, the inertia that a hand pushing the link feels.",
+        task_space.inertia, Q, Values((task_space.row_count,) * 2, "F/V'"),
+    ),
+    _task(
+        "task_bias", "eta of Lambda V' + eta + gravity = F: Lambda (J M^-1 c - J' qd), c the Coriolis force.",
+        task_space.bias, Q | QD, Values((task_space.row_count,), "N m or N"),
+    ),
+    _task(
+        "task_gravity", "Lambda J M^-1 g, what gravity asks of F; J^-T g where J is square.",
+        task_space.gravity, Q, Values((task_space.row_count,), "N m or N"),
+    ),
+    _task(
+        "dynamically_consistent_inverse", "Jbar = M^-1 J^T Lambda, the inverse of J that takes the least kinetic energy.",
+        task_space.consistent_inverse, Q, Values(("n", task_space.row_count), "qd/V"),
+    ),
+    # --- derivatives
+    Quantity(
+        "inverse_dynamics_derivatives", "d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics.",
+        STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
+        result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
+    ),
+    Quantity(
+        "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",
+        Q | QD | TAU, {f"dqdd_d{x}": Values(NN, f"qdd/{x}") for x in ("q", "qd", "tau")},
+        "articulated_body", "derivatives", OUTSIDE, result=derivatives.ForwardDerivatives, divides=True,
+        recipe=derivatives.forward_dynamics_derivatives, recipes=("articulated_body",),
+    ),
+    Quantity(
+        "inverse_dynamics_second_derivatives", "The second derivatives of inverse dynamics that are not zero.",
+        STATE, {name: Values(NNN, f"tau/{name[1:].replace('_d', '/')}") for name in derivatives.SecondDerivatives._fields},
+        "newton_euler", "derivatives", result=derivatives.SecondDerivatives,
+        recipe=derivatives.inverse_dynamics_second_derivatives, recipes=INVERSE,
+    ),
+    Quantity(
+        "mass_matrix_gradient", "dM_ij / dq_k at [..., i, j, k].",
+        Q, {"dM_dq": Values(NNN, "tau/qdd/q")}, "composite_body", "derivatives",
+        recipe=terms.mass_matrix_gradient, recipes=formulated("mass_matrix"),
+    ),
+    Quantity(
+        "geometry_derivatives", "How joint forces change with the geometry: for design, calibration, tolerances.",
+        STATE, dict.fromkeys(derivatives.GeometryDerivatives._fields, Values(NN6, "tau/rad, tau/m")), "newton_euler", "derivatives",
+        result=derivatives.GeometryDerivatives, recipe=derivatives.geometry_derivatives, recipes=("newton_euler",),
+    ),
+    # --- parameters
+    Quantity(
+        "regressor", "Y(q, qd, qdd) with Y @ parameters = tau, gravity included.",
+        STATE, {"Y": Values(("n", regressor.width), "tau/parameter")}, "regressor", "parameters",
+        options={"columns": None, "friction": False, "armature": False}, recipe=regressor.regressor, recipes=("regressor",),
+    ),
+    # --- diagonalization
+    Quantity(
+        "diagonalize", "D, U, m, l and det of M(q) = U diag(D) U^T = m m^T, l = m^-1.",
+        Q,
+        {
+            "D": Values(N, "tau/qdd"), "U": Values(NN, "qd/qd"), "m": Values(NN, "sqrt(J)/qd"), "l": Values(NN, "qd/sqrt(J)"),
+            "det": Values((), "product of D"),
+        },
+        "spatial_operator", "diagonalization", result=spatial_operator.Diagonalization, invariant=True, divides=True,
+    ),
+    _diagonal("quasi_velocity", "nu = m^T qd, or xi = U^T qd.", Q | QD, NU),
+    _diagonal("joint_velocity", "qd from the quasi-velocities nu (or xi): the inverse of `quasi_velocity`.", Q | NU, QD),
+    _diagonal("quasi_force", "epsilon = m^-1 tau, or kappa = U^-1 tau.", Q | TAU, EPSILON),
+    _diagonal("joint_force", "tau from the quasi-forces epsilon (or kappa): the inverse of `quasi_force`.", Q | EPSILON, TAU),
+    _diagonal(
+        "quasi_coriolis",
+        "C(q, nu) of nu' + C(q, nu) + m^-1 g = epsilon, or C(q, xi) of D xi' + C(q, xi) + U^-1 g = kappa.",
+        Q | NU, {"C": Values(N, "sqrt(J)/s")},
+    ),
+    _diagonal(
+        "quasi_coriolis_matrix",
+        "The skew matrix c_ki(q, nu) of Kozlowski's (48): C(q, nu) without the part of the bias forces V x M V is this times nu.",
+        Q | NU, {"C": Values(NN, "1/s")}, invariant=False,
+    ),
+    Quantity(
+        "spatial_operators", "H, M, E_Phi, Phi, P, D, G, K, tau_bar, E_Psi and Psi as matrices: mass matrix = H Phi M Phi^* H^*.",
+        Q, _OPERATORS, "spatial_operator", "diagonalization",
+        result=spatial_operator.SpatialOperators, divides=True, rotors=False,
+    ),
+    Quantity(
+        "spatial_operator_rates",
+        "Time derivatives of the spatial operators by Kozlowski's table 1, with lambda-dot (18) and that of the factor m (29).",
+        Q | QD, _RATES, "spatial_operator", "diagonalization",
+        result=spatial_operator.OperatorRates, divides=True, rotors=False,
+    ),
+    # --- terms of the books
+    Quantity(
+        "newton_euler_pass",
+        "omega, omega_dot, v_dot, a_bar, F, N, f, n of every link, each (..., n, 3) in link axes: "
+        "Fu, Gonzalez and Lee, table 3.3.",
+        STATE,
+        dict(zip(newton_euler.Pass._fields, (
+            Values(("n", 3), u) for u in ("rad/s", "rad/s^2", "m/s^2", "m/s^2", "N", "N m", "N", "N m")), strict=True)),
+        "newton_euler", "books", OUTSIDE, result=newton_euler.Pass,
+    ),
+    Quantity(
+        "lagrange_euler_terms",
+        "D, H, h and c of Fu, Gonzalez and Lee, section 3.2: tau = D qdd + h + c, h_i = qd^T H_i qd.",
+        Q | QD,
+        {
+            "D": Values(NN, "tau/qdd"), "H": Values(NNN, "tau/qd^2"),
+            "h": Values(N, "N m or N"), "c": Values(N, "N m or N"),
+        },
+        "lagrange_euler", "books", result=lagrange_euler.Terms,
+    ),
+    Quantity(
+        "dalembert_terms",
+        "D_tran, D_rot, h_tran, h_rot and c of the generalized d'Alembert equations: Fu, Gonzalez and Lee, section 3.4.",
+        Q | QD,
+        {
+            "D_tran": Values(NN, "tau/qdd"), "D_rot": Values(NN, "tau/qdd"),
+            "h_tran": Values(N, "N m or N"), "h_rot": Values(N, "N m or N"), "c": Values(N, "N m or N"),
+        },
+        "generalized_dalembert", "books", result=generalized_dalembert.Terms,
+    ),
+    Quantity(
+        "stacked_operators",
+        "The matrices A (6n x n), G, Gamma and L (6n x 6n) of Park and Lynch, (9.64), (9.65), (9.68), (9.76): M = A^T L^T G L A.",
+        Q,
+        {"A": Values(("6n", "n"), "1"), "G": Values(BIG, "SI"), "Gamma": Values(BIG, "SI"), "L": Values(BIG, "SI")},
+        "stacked_operators", "books", result=stacked_operators.Operators,
+    ),
+)  # fmt: skip
+QUANTITIES = {quantity.name: quantity for quantity in _LIST}
+
+
+def quantity_named(quantity: str | Quantity) -> Quantity:
+    """A quantity by name; one that is already a `Quantity` is returned as it is."""
+    if isinstance(quantity, Quantity):
+        return quantity
+    return QUANTITIES[choice(quantity, "quantity", QUANTITIES)]
+
+
+def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
+    """Names of the methods that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist".
+
+    >>> methods("inverse_dynamics")[:3]
+    ('newton_euler', 'newton_euler_base', 'lie_group')
+    """
+    described = quantity_named(quantity)
+    if taking is None:
+        return described.methods
+    return described.taking(choice(taking, f"optional input of {described.name}:", OUTSIDE | dict(described.optional)))

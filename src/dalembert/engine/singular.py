@@ -1,0 +1,91 @@
+"""Joints that feel no inertia: where the mass matrix is singular, and what is said about it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dalembert.algebra.linalg import SingularError, udu
+from dalembert.algebra.spatial import Array
+from dalembert.derived.joints import pivots
+from dalembert.engine.quantity import Quantity
+from dalembert.errors import Error, SingularWarning, warn
+from dalembert.formulations import formulation
+from dalembert.formulations.shared.filter import filtered, links
+from dalembert.model.model import Model
+
+CHUNK = 4096  # states at a time
+UNGUARDED = ("walker_orin_4",)  # methods that divide by something other than pivots: NaN does not mark every singular state
+
+
+def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "") -> Error:
+    """What is wrong with a joint that moves nothing."""
+    link = model.links[joint]
+    kind = "along" if link.joint.kind == "prismatic" else "about"
+    cure = f"give link {link.name!r} (or what it carries) {'mass' if kind == 'along' else 'inertia about that axis'}"
+    cure += ", or the joint an armature (with_armature)" if quantity.rotors else "; rotors do not count here"
+    return Error(
+        f"{quantity.name}: joint {link.joint.name!r} of {model.name} has no positive inertia {kind} its axis{where}, so the mass "
+        f"matrix is not positive definite; {cure}. robot.check() lists impossible inertias"
+    )
+
+
+def regular(found: Array) -> bool:
+    """Whether a result is free of NaN, at the price of a sum; it may say no for infinities too."""
+    if found.ndim == 1:
+        return (total := found.dot(found)) == total  # in a third of the time
+    with np.errstate(all="ignore"):  # infinities, and sums that overflow
+        return bool(np.isfinite(np.add.reduce(found, axis=None)))
+
+
+def check_regular(model: Model, quantity: Quantity, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
+    """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
+    weak = singular_states(model, quantity, method, found, q, batch)
+    if weak is None:
+        return
+    state = int(np.argmax(weak >= 0))
+    at = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)[state]
+    where = f" at q = {np.array2string(at, precision=6, separator=', ')}"
+    if batch == ():
+        raise without_inertia(model, quantity, int(weak[state]), where)
+    name = model.joint_names[weak[state]]
+    warn(
+        f"{quantity.name}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(weak)} states, the "
+        f"result is NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
+        SingularWarning,
+    )
+
+
+def singular_states(
+    model: Model, quantity: Quantity, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]
+) -> Array | None:
+    """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
+    if method not in UNGUARDED and all(regular(x) for x in found):
+        return None
+    q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
+    bad = np.isfinite(q).all(axis=-1)
+    if method not in UNGUARDED:
+        bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in found])
+    suspects = np.flatnonzero(bad)
+    weak = np.full(len(q), -1)
+    try:
+        for start in range(0, len(suspects), CHUNK):
+            some = suspects[start : start + CHUNK]
+            weak[some] = weak_joints(model, q[some], quantity.rotors)
+    except SingularError as singular:
+        raise without_inertia(model, quantity, singular.index) from None
+    if not (weak >= 0).any():
+        return None
+    if method in UNGUARDED:
+        for x in found:
+            x[(weak >= 0).reshape(batch)] = np.nan
+    return weak
+
+
+def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
+    """For each state of (m, n), the joint nearest the tips without inertia, or -1: by articulated bodies and by factors of M."""
+    guard = pivots(model, rotors)
+    with np.errstate(all="ignore"):
+        D = filtered(model.tree, links(model.tree, q), guard).D
+        factors = udu(formulation("mass_matrix", "composite_body")(model.tree, q), guard)
+    weak = np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1))) | np.isnan(factors.D)
+    return np.where(weak, np.arange(model.n), -1).max(axis=-1)

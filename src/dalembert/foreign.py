@@ -1,0 +1,88 @@
+"""Names that other libraries have for what is here, so that a user of theirs finds ours."""
+
+from typing import Any
+
+NAMES = {
+    # Robotics Toolbox
+    "fkine": "pose(q)",
+    "fkine_all": "poses(q)",
+    "jacob0": 'jacobian(q, frame="world_aligned")',
+    "jacobe": 'jacobian(q, frame="body")',
+    "jacob0_dot": 'jacobian_rate(q, qd, frame="world_aligned")',
+    "rne": "inverse_dynamics(q, qd, qdd)",
+    "gravload": "gravity_force(q)",
+    "inertia": "mass_matrix(q)",
+    "inertia_x": "task_inertia(q)",
+    "coriolis": "coriolis_matrix(q, qd)",
+    "accel": "forward_dynamics(q, qd, tau)",
+    "fdyn": "simulate(q, duration=...)",
+    "itorque": "mass_matrix(q) @ qdd",
+    "friction": "friction_force(qd)",
+    "nofriction": "without_friction()",
+    "payload": "with_payload(mass)",
+    # Pinocchio
+    "rnea": "inverse_dynamics(q, qd, qdd)",
+    "aba": "forward_dynamics(q, qd, tau)",
+    "crba": "mass_matrix(q)",
+    "computeGeneralizedGravity": "gravity_force(q)",
+    "computeCoriolisMatrix": "coriolis_matrix(q, qd)",
+    "computeRNEADerivatives": "inverse_dynamics_derivatives(q, qd, qdd)",
+    "computeABADerivatives": "forward_dynamics_derivatives(q, qd, tau)",
+    "computeMinverse": "inverse_mass_matrix(q)",
+    "computeJointTorqueRegressor": "regressor(q, qd, qdd)",
+    "nonLinearEffects": "bias_force(q, qd)",
+    "forwardKinematics": "poses(q)",
+    "centerOfMass": "center_of_mass(q)",
+    "nq": "n",
+    "nv": "n",
+    # Modern Robotics
+    "InverseDynamics": "inverse_dynamics(q, qd, qdd)",
+    "ForwardDynamics": "forward_dynamics(q, qd, tau)",
+    "MassMatrix": "mass_matrix(q)",
+    "VelQuadraticForces": "coriolis_force(q, qd)",
+    "GravityForces": "gravity_force(q)",
+    "FKinBody": "pose(q)",
+    "FKinSpace": "pose(q)",
+    "JacobianBody": 'jacobian(q, frame="body")',
+    "JacobianSpace": 'jacobian(q, frame="world")',
+    # what one would guess
+    "forward_kinematics": "pose(q)",
+    "inverse_inertia": "inverse_mass_matrix(q)",
+    "dof": "n",
+    "ndof": "n",
+    "coriolis_vector": "coriolis_force(q, qd)",
+    "gravity_vector": "gravity_force(q)",
+    "mass": "total_mass",
+}
+LOADERS = ("from_urdf", "load_urdf", "URDF", "buildModelFromUrdf", "from_file", "load_model", "loadModel")
+
+
+def hint(name: str) -> str:
+    """What a name of another library is called here."""
+    return "load a robot with dalembert.load(path)" if name in LOADERS else f"use robot.{NAMES[name]}"
+
+
+class Foreign:
+    """A name that a robot does not have: AttributeError, with the one that it has."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {hint(self.name)}")
+
+
+class Hints:
+    """Foreign names of a robot. A `__getattr__` would do the same, and slow down every other attribute of every robot."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in FOREIGN]
+
+
+FOREIGN = {*NAMES, *LOADERS}
+for _name in FOREIGN:
+    _hint = Foreign()
+    _hint.__set_name__(Hints, _name)
+    setattr(Hints, _name, _hint)

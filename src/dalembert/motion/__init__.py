@@ -1,0 +1,1 @@
+"""Paths in time to follow. May import: algebra, model."""

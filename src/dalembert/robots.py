@@ -1,0 +1,145 @@
+"""The robot that users hold: a model with every quantity bound to it, one line each."""
+
+from dataclasses import dataclass
+
+from dalembert.codegen import generate
+from dalembert.engine import kernels, program
+from dalembert.foreign import Hints
+from dalembert.model import check as looks
+from dalembert.model import dh, edit, files, screws
+from dalembert.model.model import Model
+from dalembert.quantities import curvature as geometry
+from dalembert.quantities import (
+    derivatives,
+    diagonalization,
+    dominance,
+    dynamics,
+    kinematics,
+    parameters,
+    structure,
+    task_space,
+    terms,
+)
+from dalembert.simulation import simulate, trajectory
+from dalembert.symbolic import parameters as symbolic_parameters
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Robot(Model, Hints):
+    """A robot arm or any tree of links. Frozen: every change returns a new one.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("puma560")
+    >>> tau = arm.inverse_dynamics(q=[0.0] * 6, qd=[0.0] * 6, qdd=[0.0] * 6)
+    """
+
+    # making and keeping
+    from_dh = classmethod(dh.from_dh)
+    from_screws = classmethod(screws.from_screws)
+    save = files.save
+
+    # looking
+    summary = looks.summary
+    check = looks.check
+
+    # changing: each returns a new robot
+    with_gravity = edit.with_gravity
+    with_base = edit.with_base
+    with_payload = edit.with_payload
+    with_friction = edit.with_friction
+    with_armature = edit.with_armature
+    without_friction = edit.without_friction
+    without_armature = edit.without_armature
+    with_parameters = edit.with_parameters
+    snapped = edit.snapped
+    lock = edit.lock
+
+    # programs
+    compile = kernels.compile
+    operation_count = program.operation_count
+    program = program.program
+
+    # printed
+    generate = generate.generate
+
+    # dynamics
+    inverse_dynamics = dynamics.inverse_dynamics
+    forward_dynamics = dynamics.forward_dynamics
+    mass_matrix = dynamics.mass_matrix
+    inverse_mass_matrix = dynamics.inverse_mass_matrix
+    joint_wrenches = dynamics.joint_wrenches
+
+    # the terms of the equations
+    coriolis_matrix = structure.coriolis_matrix
+    coriolis_force = structure.coriolis_force
+    gravity_force = structure.gravity_force
+    bias_force = structure.bias_force
+    friction_force = structure.friction_force
+    christoffel = structure.christoffel
+    mass_matrix_rate = structure.mass_matrix_rate
+    kinetic_energy = structure.kinetic_energy
+    potential_energy = structure.potential_energy
+    power = structure.power
+
+    # derivatives and geometry
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
+    forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+    inverse_dynamics_second_derivatives = derivatives.inverse_dynamics_second_derivatives
+    mass_matrix_gradient = derivatives.mass_matrix_gradient
+    geometry_derivatives = derivatives.geometry_derivatives
+    dh_derivatives = derivatives.dh_derivatives
+    linearize = derivatives.linearize
+    riemann_curvature = geometry.riemann_curvature
+    scalar_curvature = geometry.scalar_curvature
+    sectional_curvature = geometry.sectional_curvature
+    is_flat = geometry.is_flat
+
+    # kinematics
+    pose = kinematics.pose
+    poses = kinematics.poses
+    twist = kinematics.twist
+    jacobian = kinematics.jacobian
+    jacobian_rate = kinematics.jacobian_rate
+    center_of_mass = kinematics.center_of_mass
+    com_jacobian = kinematics.com_jacobian
+    momentum = kinematics.momentum
+
+    # task space
+    task_inertia = task_space.task_inertia
+    task_bias = task_space.task_bias
+    task_gravity = task_space.task_gravity
+    dynamically_consistent_inverse = task_space.dynamically_consistent_inverse
+
+    # diagonalized equations
+    diagonalize = diagonalization.diagonalize
+    quasi_velocity = diagonalization.quasi_velocity
+    joint_velocity = diagonalization.joint_velocity
+    quasi_force = diagonalization.quasi_force
+    joint_force = diagonalization.joint_force
+    quasi_coriolis = diagonalization.quasi_coriolis
+    quasi_coriolis_matrix = diagonalization.quasi_coriolis_matrix
+    spatial_operators = diagonalization.spatial_operators
+    spatial_operator_rates = diagonalization.spatial_operator_rates
+
+    # terms of the books
+    lagrange_euler_terms = terms.lagrange_euler_terms
+    dalembert_terms = terms.dalembert_terms
+    newton_euler_pass = terms.newton_euler_pass
+    stacked_operators = terms.stacked_operators
+    probe = terms.probe
+
+    # motion in time
+    simulate = simulate.simulate
+    torques_along = trajectory.torques_along
+
+    # simplified models
+    dominance = dominance.dominance
+
+    # parameters
+    parameter_names = parameters.parameter_names
+    regressor_parameters = parameters.regressor_parameters
+    regressor = parameters.regressor
+    base_parameters = parameters.base_parameters
+    base_regressor = parameters.base_regressor
+    parameters = parameters.parameter_vector
+    symbolic = symbolic_parameters.symbolic

@@ -1,0 +1,128 @@
+"""SciPy's integrators: steps as long as the tolerances allow, events, and a curve between samples."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.errors import Error, optional
+from dalembert.quantities.dynamics import forward_dynamics
+from dalembert.simulation.plan import Acting, Forces, Plan, Start, wide
+from dalembert.simulation.trajectory import Trajectory
+
+SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
+
+
+class Wanted(NamedTuple):
+    """Tolerances, and functions event(t, q, qd) whose zeros are looked for."""
+
+    rtol: float
+    atol: float
+    events: Sequence[Callable[..., Any]]
+
+
+def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, wanted: Wanted) -> Trajectory:
+    """Every rollout by itself, at samples of equal spacing; a terminal event ends a single one early."""
+    robot, n = plan.robot, plan.robot.n
+    solve = optional("scipy.integrate").solve_ivp
+    events = wanted.events
+    if forces.memory is not None:
+        raise Error(f"simulate: a controller with a memory needs an integrator of fixed step, not {solver}")
+    if any(getattr(e, "terminal", False) for e in events) and start.batch:
+        raise Error("simulate: a terminal event ends one rollout; give q0 of shape (n,)")
+    time = np.arange(plan.samples + 1) * (plan.step * plan.every)
+    if n * prod(start.batch) == 0:
+        nothing = np.zeros((*start.batch, len(time), n))
+        return Trajectory(robot, time, nothing, nothing, nothing, forces.constant, wrenches=acting.given)
+    q, qd = (x.reshape(prod(start.batch), n) for x in (start.q, start.qd))
+    parts: list[Any] = []
+    held = forces.array is not None and not forces.constant
+    for r in range(len(q)):
+        right = _side(plan, forces, acting, r, len(q))
+        limits = {"max_step": plan.step} if held else {}
+        solved = solve(
+            lambda t, y, f=right: np.concatenate([y[n:], f(t, y[:n], y[n:])[0]]),
+            (0.0, float(time[-1])),
+            np.concatenate([q[r], qd[r]]),
+            method=solver,
+            t_eval=time,
+            dense_output=True,
+            events=[_event(e, n) for e in events] or None,
+            rtol=wanted.rtol,
+            atol=wanted.atol,
+            **limits,
+        )
+        if not solved.success:
+            raise Error(f"simulate: {solver} gave up at t = {solved.t[-1] if len(solved.t) else 0:g} s: {solved.message}")
+        parts.append((solved, right))
+        plan.progress(r + 1, len(q))
+    times, states = _samples(parts, time)
+    tau = np.stack(
+        [np.stack([f(t, y[:n], y[n:])[1] for t, y in zip(times, x, strict=True)]) for x, (_, f) in zip(states, parts, strict=True)]
+    )
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (states[..., :n], states[..., n:], tau))
+    single = not start.batch
+    happened = tuple(parts[0][0].t_events) if events and single else ()
+    dense = parts[0][0].sol if single else None
+    found = Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
+    if not held:
+        return found
+    work = [_work(_held(forces, r, len(parts), n), plan.step, times, solved.sol) for r, (solved, _) in enumerate(parts)]
+    return replace(found, worked=np.reshape(work, (*start.batch, len(times))))
+
+
+def _held(forces: Forces, r: int, count: int, n: int) -> Array:
+    """The forces (steps, n) of rollout r."""
+    array = cast(Array, forces.array)
+    return np.broadcast_to(array, (*forces.batch, *array.shape[-2:])).reshape(count, -1, n)[r]
+
+
+def _work(tau: Array, step: float, times: Array, curve: Callable[[Array], Array]) -> Array:
+    """The work (T,) of forces that change at every step, where the samples may be fewer."""
+    ends = np.arange(len(tau) + 1) * step
+    grid = np.union1d(ends[ends < times[-1]], times)
+    which = np.minimum(((grid[:-1] + grid[1:]) / (2 * step)).astype(int), len(tau) - 1)
+    parts = (tau[which] * np.diff(curve(grid)[: tau.shape[1]].T, axis=0)).sum(axis=-1)
+    return np.append(0.0, np.cumsum(parts))[np.searchsorted(grid, times)]
+
+
+def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
+    """The times and states (B, T, 2 n); a single rollout that an event ended has its end as last sample."""
+    first = parts[0][0]
+    if len(parts) == 1 and first.status == 1:
+        end = max((t[-1] for t in first.t_events if len(t)), default=time[-1])
+        kept = time[time < end - 1e-12]
+        times = np.append(kept, end)
+        return times, first.sol(times).T[None]
+    return time, np.stack([solved.y.T for solved, _ in parts])
+
+
+def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
+    def watched(t: float, y: Array) -> float:
+        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver goes on with y, whatever is done to these
+
+    for name in ("terminal", "direction"):
+        if hasattr(event, name):
+            setattr(watched, name, getattr(event, name))
+    return watched
+
+
+def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Callable[..., tuple[Array, Array]]:
+    """(qdd, tau) of rollout r at (t, q, qd)."""
+    robot, n = plan.robot, plan.robot.n
+    array = None if forces.array is None else _held(forces, r, count, n)
+    more: dict[str, Any] = {} if plan.method is None else {"method": plan.method}
+
+    def rates(t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        if array is not None:
+            tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
+        else:
+            given = forces.function(t, q.copy(), qd.copy()) if forces.function else None
+            tau = wide(given, (n,), "torque(t, q, qd) must give forces", t)
+        pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
+        return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
+
+    return rates

@@ -1,0 +1,106 @@
+"""Steps of fixed length under forces that are known beforehand: whole rollouts in native code."""
+
+from collections.abc import Callable
+from threading import Event, Lock, get_ident
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.native import threads
+from dalembert.simulation.integrators import ITERATIONS, Integrator, table
+from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
+from dalembert.simulation.stages import Stages, apart
+
+BLOCK = 128  # rollouts whose numbers stay near the processor
+WORK = 3_000_000  # passes times rollouts in one native call: a tenth of a second or so, then Ctrl-C and progress get their turn
+
+
+def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Found:
+    """All steps of all rollouts, blocks of them at once on threads."""
+    n = plan.robot.n
+    q, v = start.flat()
+    steps, kernel = plan.samples * plan.every, plan.kernel(acting)
+    array = forces.array if forces.array is not None else np.zeros((1, n))
+    tau = np.broadcast_to(array, (*forces.batch, array.shape[-2], n)).reshape(len(q), -1, n)
+    kept = np.empty((2, len(q), plan.samples + 1, n))
+    work = np.zeros((len(q), plan.samples + 1)) if plan.every > 1 and tau.shape[1] > 1 else None
+
+    def rollouts(part: slice) -> Callable[[], None]:
+        stages = Stages(kernel, q[part], v[part], None if acting.constant is None else acting.constant[part])
+        given = plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part]
+
+        def job() -> None:
+            try:
+                _rollouts(*given, told)
+            except BaseException:  # Ctrl-C, say: the other threads need not go on to their ends
+                failed.set()
+                raise
+
+        return job
+
+    parts = [slice(k, k + BLOCK) for k in range(0, len(q), BLOCK)]
+    done, one_by_one, caller, failed = [0], Lock(), get_ident(), Event()
+
+    def told(passed: int) -> bool:
+        with one_by_one:
+            done[0] += passed
+        if get_ident() == caller:  # the user's function may do anything, also start work that waits for these threads
+            plan.progress(done[0], steps * len(parts))
+        return not failed.is_set()
+
+    workers = max(1, min(threads.get_threads(), len(parts)))
+    for k in range(0, len(parts), workers):
+        threads.run([rollouts(part) for part in parts[k : k + workers]])
+        told(0)
+    held = tau[:, :: plan.every] if tau.shape[1] > 1 else np.broadcast_to(tau, (len(q), plan.samples, n))
+    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), work=work)
+
+
+def _rollouts(
+    plan: Plan,
+    integrator: Integrator,
+    stages: Stages,
+    tau: Array,
+    kept: Array,
+    work: Array | None,
+    told: Callable[[int], bool],
+) -> None:
+    """Whole rollouts (B, T, n), a number of samples at a time, unless `told` says to stop; the work (B, T) is summed over steps."""
+    kept[:, :, 0] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
+    tries = list(ITERATIONS if integrator.implicit else (0,))
+    k = 0
+    while k < plan.samples:
+        rows = integrator.steps(tries[0])
+        count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * kept.shape[1])))
+        to_q, to_v = (np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept)
+        all_q = to_q if work is None else np.empty((count, plan.every, *to_q.shape[2:]))
+        force = _piece(tau, plan.every, k, count)
+        stages.prepared(table(rows, plan.step), force, (all_q, to_v), (count, plan.every, len(rows)))()
+        if integrator.implicit and not stages.converged():
+            if len(tries) == 1:
+                raise apart(plan.step)
+            tries.pop(0)
+            stages.restart(kept[0, :, k], kept[1, :, k])
+            continue
+        if work is not None:
+            to_q[...] = all_q[:, -1:]
+            work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0, :, k], all_q)
+        stages.gap[...] = 0.0
+        k += count
+        if not told(count * plan.every):
+            return
+
+
+def _piece(tau: Array, every: int, k: int, count: int) -> Array:
+    """The forces (samples, every, 1, B, n) from sample k on; constant ones have one sample and step."""
+    if tau.shape[1] == 1:
+        return np.ascontiguousarray(np.moveaxis(tau, 1, 0)[None, None])
+    found = np.moveaxis(tau[:, k * every : (k + count) * every], 1, 0)
+    return np.ascontiguousarray(found.reshape(count, every, *found.shape[1:])[:, :, None])
+
+
+def _done(force: Array, start: Array, q: Array) -> Array:
+    """The work (B, samples) of forces (samples, every, 1, B, n) held over steps that begin at start (B, n) and end at q."""
+    ends = q.reshape(-1, *start.shape)
+    steps = (force.reshape(ends.shape) * np.diff(ends, axis=0, prepend=start[None])).sum(axis=-1)
+    return np.cumsum(steps.reshape(*q.shape[:2], -1).sum(axis=1), axis=0).T

@@ -1,0 +1,96 @@
+"""What a simulation is told: the plan, the start, what drives it; and what it finds. All ways of integrating share these."""
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import numbers
+from dalembert.engine.kernels import compile
+from dalembert.engine.names import Backend
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model
+from dalembert.progress import Progress
+from dalembert.simulation.stages import STAGE
+
+
+class Plan(NamedTuple):
+    """What to do, apart from where it starts and what drives it."""
+
+    robot: Model
+    step: float
+    samples: int
+    every: int
+    method: str | None
+    velocities: str
+    backend: Backend
+    progress: Progress
+
+    def kernel(self, acting: "Acting") -> Any:
+        """One stage as native code, or on NumPy."""
+        pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
+        return compile(self.robot, STAGE, self.method, optional=pushed, backend=self.backend, velocities=self.velocities)
+
+
+class Start(NamedTuple):
+    """Positions and velocities (..., n) to begin with."""
+
+    q: Array
+    qd: Array
+    batch: tuple[int, ...]
+
+    def widened(self, batch: tuple[int, ...], n: int) -> "Start":
+        """For all rollouts."""
+        q, qd = (np.ascontiguousarray(np.broadcast_to(x, (*batch, n))) for x in (self.q, self.qd))
+        return Start(q, qd, batch)
+
+    def flat(self) -> tuple[Array, Array]:
+        """Positions and velocities (B, n) of all rollouts."""
+        count = prod(self.batch)
+        return self.q.reshape(count, -1), self.qd.reshape(count, -1)
+
+
+class Forces(NamedTuple):
+    """Joint forces: an array (..., steps or 1, n), or a function, perhaps with a memory."""
+
+    array: Array | None
+    function: Callable[..., Any] | None
+    memory: Array | None
+    batch: tuple[int, ...]
+
+    @property
+    def constant(self) -> bool:
+        """Whether they never change."""
+        return self.array is not None and self.array.shape[-2] == 1
+
+
+class Acting(NamedTuple):
+    """Wrenches as the user gave them; as constants (B, n, 6) in link axes; or as a function of q."""
+
+    given: Any
+    constant: Array | None
+    function: Callable[[Array], Array] | None
+
+
+class Found(NamedTuple):
+    """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
+
+    work (B, T) is that of forces which change between the samples, and None where the samples tell it.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    memory: Array | None = None
+    work: Array | None = None
+
+
+def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
+    """Real numbers of this shape, or an error that says what they should have been."""
+    try:
+        return np.broadcast_to(numbers(given, what).astype(float, copy=False), shape)
+    except ValueError:  # no numbers, or not of this shape
+        pass
+    raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")

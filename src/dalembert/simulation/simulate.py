@@ -1,0 +1,262 @@
+"""Simulation: a robot moves under given joint forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.algebra.spatial import Array, rotate
+from dalembert.arguments import batch, choice, listed, numbers, positive, room, whole
+from dalembert.engine.evaluation import joint_vector
+from dalembert.engine.kernels import BACKENDS
+from dalembert.engine.names import Backend, ForwardDynamicsMethod
+from dalembert.engine.registry import quantity_named
+from dalembert.errors import Error, SingularWarning, brief, warn
+from dalembert.model.model import Model
+from dalembert.model.wrench import Wrench
+from dalembert.progress import Progress, chosen
+from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
+from dalembert.quantities.dynamics import mass_matrix
+from dalembert.quantities.wrenches import as_array
+from dalembert.simulation import adaptive, driven, fixed
+from dalembert.simulation.integrators import INTEGRATORS
+from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
+from dalembert.simulation.stages import ROUTES, check_route
+from dalembert.simulation.trajectory import Trajectory
+
+MOST = 1e12  # steps: months of work
+WHOLE = 1e-6  # how near a duration must be to a whole number of steps
+
+
+def simulate(
+    robot: Model,
+    q0: ArrayLike,
+    qd0: ArrayLike | None = None,
+    duration: float = 1.0,
+    *,
+    torque: Any = None,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    method: ForwardDynamicsMethod | None = None,
+    velocities: Literal["joint", "quasi", "momentum"] = "joint",
+    every: int = 1,
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    events: Sequence[Callable[..., Any]] | Callable[..., Any] | None = (),
+    progress: Progress | bool | None = None,
+    backend: Backend = "auto",
+) -> Trajectory:
+    """The motion from q0, qd0 (..., n) under joint forces; leading axes are rollouts, done at once.
+
+    torque: None (no force), (n,) constant, (..., steps, n) held over each step (a time axis of 1 is constant in each rollout), a
+        function torque(t, q, qd) of arrays (..., n), called at every stage of the integrator, or a controller with a `memory`.
+    duration, step: seconds; every k-th step is kept with every=k.
+    integrator: "euler", "semi_implicit_euler", "rk4", "implicit_midpoint"; or SciPy's "RK45", "DOP853", "Radau", "BDF", "LSODA",
+        which choose their own steps to meet rtol and atol (`step` is then the spacing of the samples), and watch `events`,
+        functions event(t, q, qd) -> float whose zeros are found (attributes `terminal` and `direction` as in SciPy).
+    method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
+        with implicit_midpoint a symplectic map).
+    wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
+    progress: None (a bar for long work if a person looks on), True, False, or a function of (done, all).
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link").with_friction(damping=[2.0, 0.5])
+    >>> swing = arm.simulate([0.0, 0.0], duration=30.0, every=10)
+    >>> bool(abs(swing.q[-1] - [-np.pi / 2, 0.0]).max() < 1e-3)         # it comes to rest, hanging down
+    True
+    >>> many = arm.simulate(np.linspace(-1, 1, 8)[:, None] * [1.0, 0.5], duration=0.1)
+    >>> many.q.shape
+    (8, 101, 2)
+    """
+    steps, samples = _steps(duration, step, every)
+    _check_method(method)
+    choice(integrator, "integrator", (*INTEGRATORS, *adaptive.SOLVERS))
+    choice(velocities, "velocities", ROUTES)
+    choice(backend, "backend", BACKENDS)
+    events = _events(events)
+    start = _start(robot, q0, qd0)
+    forces = _forces(robot, torque, start, steps)
+    _room(robot, samples, forces)
+    start = start.widened(forces.batch, robot.n)
+    acting = _wrenches(robot, wrenches, start)
+    told = chosen(progress, f"simulating {robot.name}")
+    plan = Plan(robot, float(step), samples, int(every), method, velocities, backend, told)
+    if integrator in adaptive.SOLVERS:
+        if velocities != "joint":
+            raise Error(
+                f"{integrator} integrates joint velocities; velocities={velocities!r} needs one of {', '.join(INTEGRATORS)}"
+            )
+        wanted = adaptive.Wanted(positive(rtol, "simulate: rtol"), positive(atol, "simulate: atol"), events)
+        found = adaptive.run(plan, integrator, start, forces, acting, wanted)
+    else:
+        found = _fixed(plan, integrator, start, forces, acting, events)
+    _look(robot, found)
+    return found
+
+
+def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
+    robot, route = plan.robot, plan.velocities
+    if route != "joint" and plan.method is not None:
+        raise Error(f"method chooses among the ways of forward dynamics; velocities={route!r} has one of its own")
+    if events:
+        raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
+    check_route(route, integrator)
+    views = VIEWS[route]
+    v = views.into(robot, start.q, start.qd)
+    start = start._replace(qd=v)
+    if robot.n * prod(start.batch) == 0:
+        empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
+        found = Found(empty, empty, empty)
+    elif forces.function or acting.function:
+        found = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
+    else:
+        found = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
+    qd = views.out(robot, found.q, found.v)
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
+    memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])
+    time = np.arange(plan.samples + 1) * (plan.step * plan.every)
+    held = forces.function is None and (plan.every == 1 or forces.constant)
+    work = None if found.work is None else found.work.reshape(*start.batch, -1)
+    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work)
+
+
+class View(NamedTuple):
+    """How the velocities of a route come from qd, and go back."""
+
+    into: Callable[[Model, Array, Array], Array]
+    out: Callable[[Model, Array, Array], Array]
+
+
+VIEWS = {
+    "joint": View(lambda robot, q, qd: qd, lambda robot, q, v: v),
+    "quasi": View(quasi_velocity, joint_velocity),
+    "momentum": View(
+        lambda robot, q, qd: rotate(mass_matrix(robot, q), qd),
+        lambda robot, q, p: joint_velocity(robot, q, _quasi_momentum(robot, q, p)),
+    ),
+}
+
+
+def _quasi_momentum(robot: Model, q: Array, p: Array) -> Array:
+    """nu = m^-1 p, so that qd = m^-T nu = M^-1 p."""
+    return quasi_force(robot, q, p)
+
+
+def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
+    """How many steps, and how many samples after the first."""
+    duration, step = positive(duration, "simulate: duration"), positive(step, "simulate: step")
+    every = whole(every, "simulate: every", 1)
+    if duration / step > MOST:
+        raise Error(f"simulate: {duration:g} s in steps of {step:g} s are more than {MOST:g} steps")
+    steps = round(duration / step)
+    if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
+        nearest = duration / max(1, np.ceil(duration / step))
+        raise Error(f"simulate: {duration:g} s are no whole number of steps of {step:g} s; a step of {nearest:.9g} would fit")
+    if steps % every:
+        raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps; then the end would not be kept")
+    return steps, steps // int(every)
+
+
+def _events(given: Any) -> tuple[Callable[..., Any], ...]:
+    found = () if given is None else (given,) if callable(given) else tuple(listed(given, "simulate: events"))
+    for event in found:
+        if not callable(event):
+            raise Error(f"simulate: an event must be a function event(t, q, qd), got {brief(event)}")
+    return found
+
+
+def _room(robot: Model, samples: int, forces: Forces) -> None:
+    """Refuse what memory could not hold, before anything is computed: time, and of each rollout q, qd, tau and a memory."""
+    scalars = 3 * robot.n + (0 if forces.memory is None else len(forces.memory))
+    size = 8 * (samples + 1) * (prod(forces.batch) * scalars + 1)
+    instead = "keep fewer (every=...), take a larger step, a shorter duration, or fewer rollouts"
+    room(f"simulate: {samples + 1:,} samples of {robot.name}", size, instead)
+
+
+def _check_method(method: str | None) -> None:
+    """SciPy calls its integrators methods, so people will."""
+    if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
+        raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method chooses the way of forward dynamics")
+    if method is not None:
+        quantity_named("forward_dynamics").check_method(method)
+
+
+def _start(robot: Model, q0: Any, qd0: Any) -> Start:
+    q = joint_vector(robot, "simulate", "q0", q0)
+    qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
+    if q.dtype.kind == "c" or qd.dtype.kind == "c":
+        raise Error("simulate: q0 and qd0 must be real")
+    return Start(q, qd, batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]}, "simulate"))
+
+
+def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
+    if torque is None:
+        return Forces(np.zeros((1, robot.n)), None, None, start.batch)
+    if callable(torque):
+        return Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
+    if isinstance(torque, Trajectory):
+        raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
+    tau = joint_vector(robot, "simulate", "torque", torque)
+    if tau.dtype.kind == "c":
+        raise Error("simulate: torque must be real")
+    tau = tau[None] if tau.ndim == 1 else tau
+    if tau.shape[-2] not in (1, steps):
+        raise Error(
+            f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force a step, or "
+            f"(1, {robot.n}), constant; one constant for each rollout is torque[:, None, :]"
+        )
+    return Forces(tau, None, None, batch({"rollouts": start.batch, "torque": tau.shape[:-2]}, "simulate"))
+
+
+def _memory(given: Any) -> Array | None:
+    if given is None:
+        return None
+    memory = numbers(given, "simulate: a controller's memory")
+    if memory.ndim != 1:
+        raise Error(f"simulate: a controller's memory must be numbers (k,), got {brief(given)}")
+    return memory.astype(float)
+
+
+def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
+    """Wrenches that stay the same in link axes as an array; others as a function of q."""
+    if wrenches is None:
+        return Acting(None, None, None)
+    array = numbers(as_array(robot, "forward_dynamics", start.q, wrenches), "simulate: wrenches").astype(float, copy=False)
+    if array.shape[-2:] != (robot.n, 6):
+        raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
+    try:
+        wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
+    except (ValueError, RuntimeError):
+        raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
+    if not isinstance(wrenches, Mapping):
+        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
+    named = dict(wrenches)
+    given = {name: _over_time(w) for name, w in named.items()}
+    if any(w.frame != "body" for w in named.values()):
+        return Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
+    return Acting(given, wide.reshape(prod(start.batch), robot.n, 6), None)
+
+
+def _over_time(wrench: Wrench) -> Wrench:
+    """The same in all samples: an axis for the time after those of the rollouts."""
+    parts = (x[..., None, :] if x.ndim > 1 else x for x in (wrench.force, wrench.moment, wrench.point))
+    return Wrench(*parts, frame=wrench.frame)
+
+
+def _look(robot: Model, found: Trajectory) -> None:
+    """A motion that leaves the finite numbers is an error; among rollouts a warning."""
+    finite = np.isfinite(found.q).all(axis=-1) & np.isfinite(found.qd).all(axis=-1)
+    bad = ~np.reshape(finite, (-1, len(found)))  # (rollouts, samples)
+    if not bad.any():
+        return
+    first = found.time[np.argmax(bad.any(axis=0))]
+    advice = "; a smaller step, or Radau for stiff arms, may help" if first else ", since q0 or qd0 is not"
+    say = f"the motion of {robot.name} is not finite from t = {first:g} s on{advice}"
+    if found.q.ndim == 2:
+        raise Error(f"simulate: {say}")
+    warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)

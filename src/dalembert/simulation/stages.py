@@ -1,0 +1,129 @@
+"""Stages of an integrator: one of them as a program, in joint velocities, quasi-velocities or momenta, and the arrays it runs on.
+
+joint       q' = qd                 qd' = M^-1 (tau - C qd - g - friction)
+quasi       q' = m^-T nu            nu' = m^-1 (tau - g - friction) - C(q, nu)          (Kozlowski's diagonalized equations)
+momentum    q' = M^-1 p             p' = tau - g - friction + C^T qd                    (Hamilton's, with Mdot = C + C^T)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array, dot, rotate, rotate_back
+from dalembert.derived.joints import friction
+from dalembert.derived.make import Body, Make
+from dalembert.engine.quantity import Quantity, Values
+from dalembert.engine.registry import OUTSIDE, TAU, methods
+from dalembert.errors import Error
+from dalembert.model.model import Model
+from dalembert.native.ordered import ordered
+from dalembert.simulation.integrators import FACTORS, advance
+from dalembert.trace.replay import replay
+
+CONVERGED = 1e-11  # of an implicit step, relative to the state
+Rates = Callable[[Any, Any, Any, dict[str, Any]], tuple[Any, Any]]  # (q, v, tau, wrenches) -> q', v'
+
+
+def _joint(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
+    forward = make("forward_dynamics", method, optional)
+    return lambda q, qd, tau, more: (qd, replay(forward, {"q": q, "qd": qd, "tau": tau, **more}))
+
+
+def _quasi(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
+    velocity, force, coriolis = (make(name) for name in ("joint_velocity", "quasi_force", "quasi_coriolis"))
+    still = make("inverse_dynamics", None, optional)
+
+    def rates(q: Any, nu: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
+        qd, zero = replay(velocity, {"q": q, "nu": nu}), np.zeros(model.n)
+        held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
+        left = tau - sum(friction(model, qd), held)
+        return qd, replay(force, {"q": q, "tau": left}) - replay(coriolis, {"q": q, "nu": nu})
+
+    return rates
+
+
+def _momentum(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
+    inverse, coriolis = make("inverse_mass_matrix"), make("coriolis_matrix")
+    still = make("inverse_dynamics", None, optional)
+
+    def rates(q: Any, p: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
+        qd, zero = rotate(replay(inverse, {"q": q}), p), np.zeros(model.n)
+        held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
+        return qd, tau - sum(friction(model, qd), held) + rotate_back(replay(coriolis, {"q": q, "qd": qd}), qd)
+
+    return rates
+
+
+ROUTES = {"joint": _joint, "quasi": _quasi, "momentum": _momentum}
+
+
+def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, velocities: str) -> Body:
+    """q, v, the point, the sums and the gap after one stage; the state once more, to keep."""
+    rates = ROUTES[velocities](model, make, method, optional)
+
+    def body(
+        q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, **wrenches: Any
+    ) -> Any:
+        k_q, k_v = rates(at_q, at_v, tau, wrenches)
+        next_q, next_at_q, sum_q = advance(factors, q, sum_q, k_q + factors[4] * k_v)
+        next_v, next_at_v, sum_v = advance(factors, v, sum_v, k_v)
+        apart = np.concatenate([q + next_q - 2 * at_q, v + next_v - 2 * at_v])
+        return next_q, next_v, next_at_q, next_at_v, sum_q, sum_v, gap + factors[5] * dot(apart, apart), next_q, next_v
+
+    return body
+
+
+STATE = ("q", "v", "at_q", "at_v", "sum_q", "sum_v")
+_VECTOR, _GAP = Values(("n",), "SI"), Values((), "SI")
+STAGE = Quantity(
+    "stage",
+    "One stage of an integrator.",
+    {**dict.fromkeys(STATE, _VECTOR), "gap": _GAP, **TAU, "factors": Values((FACTORS,), "SI")},
+    {**{f"new_{name}": _VECTOR for name in STATE}, "new_gap": _GAP, "kept_q": _VECTOR, "kept_v": _VECTOR},
+    "articulated_body",
+    optional={"wrenches": OUTSIDE["wrenches"]},
+    options={"velocities": "joint"},
+    recipe=_stage,
+    recipes=methods("forward_dynamics"),
+)
+
+
+def check_route(velocities: str, integrator: str) -> None:
+    """Half-implicit steps use that the velocity is the derivative of the position."""
+    if integrator == "semi_implicit_euler" and velocities != "joint":
+        raise Error(f'semi_implicit_euler needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any')
+
+
+class Stages:
+    """The arrays of a kernel's stage, for some rollouts: one memory, read and written at every pass."""
+
+    def __init__(self, kernel: Any, q: Array, v: Array, wrenches: Array | None) -> None:
+        self.kernel = kernel
+        self.state = {name: np.zeros((1, 1, 1, *q.shape)) for name in STATE}
+        self.gap = np.zeros((1, 1, 1, len(q)))
+        self.wrenches = [] if wrenches is None else [np.array(wrenches, dtype=float)[None, None, None]]
+        self.restart(q, v)
+
+    def restart(self, q: Array, v: Array) -> None:
+        """Begin a step at this state."""
+        for name, value in zip(STATE, (q, v, q, v, 0.0, 0.0), strict=True):
+            self.state[name][...] = value
+        self.gap[...] = 0.0
+
+    def prepared(self, factors: Array, tau: Array, kept: tuple[Array, Array], counts: tuple[int, int, int]) -> Callable[[], None]:
+        """The passes of these loops over samples, steps and stages, to be run."""
+        held = list(self.state.values())
+        outputs = [*held, self.gap, *kept]
+        return ordered(self.kernel, [*held, self.gap, tau, factors[None, None, :, None], *self.wrenches], outputs, counts)
+
+    def converged(self) -> bool:
+        """Whether the iterations of all implicit steps since the restart met."""
+        scale = 1 + sum(np.abs(self.state[name]).max(axis=-1) for name in ("q", "v"))
+        met = np.sqrt(self.gap) <= CONVERGED * scale
+        return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
+
+
+def apart(step: float) -> Error:
+    """Error of an implicit step that is too long."""
+    return Error(f"simulate: the iterations of an implicit step of {step:g} s do not meet; a smaller step would")

@@ -1,0 +1,256 @@
+"""What a simulation or a path gives: positions, velocities, forces and energies over time."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import numbers
+from dalembert.cached import cached_property
+from dalembert.errors import Error, brief, optional
+from dalembert.files.layout import PARTS
+from dalembert.files.motions import load_motion, save_csv, save_npz
+from dalembert.model.model import Model, a_robot
+from dalembert.motion.paths import Path, sample
+from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
+from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
+from dalembert.storage import limits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory:
+    """A motion of a robot: `time` (T,), and `q`, `qd`, `qdd`, `tau` (..., T, n), where leading axes count rollouts.
+
+    `tau` at a sample is the force that acts from there on; `held` says that it stays so until the next sample. `memory` is what a
+    controller remembers, `wrenches` what else acts on the links, `events` the times of events (of the adaptive integrators).
+
+    >>> import dalembert as da
+    >>> fall = da.robot("two_link").simulate([0.0, 0.0], duration=0.5)
+    >>> fall
+    <Trajectory of two_link: 501 samples, 0.5 s>
+    >>> bool(abs(fall.balance).max() < 1e-9)                         # energy is kept
+    True
+    """
+
+    robot: Model
+    time: Array
+    q: Array
+    qd: Array
+    tau: Array
+    held: bool = False
+    memory: Array | None = None
+    wrenches: Any = None
+    events: tuple[Array, ...] = ()
+    accelerations: Array | None = None  # given with a path; else those that the forces make
+    dense: Any = None  # of an adaptive integrator: time -> (2 n,)
+    worked: Array | None = None  # (..., T) by joint forces that changed between the samples, which then cannot tell
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        rollouts = self.q.shape[:-2]
+        many = f" of {' x '.join(map(str, rollouts))} rollouts" if rollouts else ""
+        return f"<Trajectory of {self.robot.name}: {len(self)} samples{many}, {self.duration:g} s>"
+
+    @property
+    def duration(self) -> float:
+        """From the first to the last sample, s."""
+        return float(self.time[-1] - self.time[0])
+
+    @cached_property
+    def qdd(self) -> Array:
+        """Accelerations (..., T, n) at the samples, under the forces that act from there on."""
+        if self.accelerations is not None:
+            return self.accelerations
+        return forward_dynamics(self.robot, self.q, self.qd, self.tau, wrenches=self.wrenches)
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """(..., T), J."""
+        return kinetic_energy(self.robot, self.q, self.qd)
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """(..., T), J."""
+        return potential_energy(self.robot, self.q)
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy, (..., T), J."""
+        return self.kinetic_energy + self.potential_energy
+
+    @cached_property
+    def work(self) -> Array:
+        """What the joint forces and wrenches have done, (..., T), J: exactly for held joint forces, else by quadrature."""
+        if self.wrenches is None:
+            return self._work_of_joints()
+        motion = self.q, self.qd, self.qdd
+        felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
+        return self._work_of_joints() + self._integral((felt * self.qd).sum(axis=-1))
+
+    def _work_of_joints(self) -> Array:
+        if self.worked is not None:
+            return self.worked
+        if self.held:
+            return _summed((self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1))
+        return self._integral((self.tau * self.qd).sum(axis=-1))
+
+    @cached_property
+    def dissipated(self) -> Array:
+        """What friction has taken since the start, (..., T), J."""
+        return self._integral((friction_force(self.robot, self.qd) * self.qd).sum(axis=-1))
+
+    @property
+    def balance(self) -> Array:
+        """Energy gained, less work, plus losses: (..., T), J. Nought, but for the errors of integrator and quadrature."""
+        return self.energy - self.energy[..., :1] - self.work + self.dissipated
+
+    def _integral(self, rate: Array) -> Array:
+        """Of a rate (..., T) from the start: trapezia corrected by slopes, which is of fourth order."""
+        slope = np.zeros_like(rate) if len(self) < 3 else np.gradient(rate, self.time, axis=-1, edge_order=2)
+        h = np.diff(self.time)
+        parts = h / 2 * (rate[..., :-1] + rate[..., 1:]) + h**2 / 12 * (slope[..., :-1] - slope[..., 1:])
+        return _summed(parts)
+
+    def at(self, time: Any) -> tuple[Array, Array]:
+        """q and qd at any time within, (..., n) or (..., K, n) for K times: cubic between samples, or the integrator's own curve.
+
+        >>> import dalembert as da
+        >>> fall = da.robot("two_link").simulate([0.0, 0.0], duration=0.5)
+        >>> q, qd = fall.at(0.25)
+        >>> bool(abs(q - fall.q[250]).max() < 1e-12)
+        True
+        """
+        times = numbers(time, "at: time").astype(float, copy=False)
+        if times.ndim > 1 or not ((times >= self.time[0] - 1e-12) & (times <= self.time[-1] + 1e-12)).all():
+            raise Error(f"at: times must lie between {self.time[0]:g} and {self.time[-1]:g} s, got {brief(time)}")
+        if self.dense is not None:
+            both = self.dense(np.atleast_1d(times)).T
+            q, qd = both[:, : self.robot.n], both[:, self.robot.n :]
+        else:
+            q, qd = self._cubic(np.atleast_1d(times))
+        return (q[..., 0, :], qd[..., 0, :]) if times.ndim == 0 else (q, qd)
+
+    def _cubic(self, times: Array) -> tuple[Array, Array]:
+        k = np.clip(np.searchsorted(self.time, times, side="right") - 1, 0, max(len(self) - 2, 0))
+        after = np.minimum(k + 1, len(self) - 1)
+        h = (self.time[after] - self.time[k])[:, None]
+        h = np.where(h > 0, h, 1.0)
+        x = (times - self.time[k])[:, None] / h
+        q0, q1, v0, v1 = self.q[..., k, :], self.q[..., after, :], h * self.qd[..., k, :], h * self.qd[..., after, :]
+        a, b = 2 * (q0 - q1) + v0 + v1, 3 * (q1 - q0) - 2 * v0 - v1  # a x^3 + b x^2 + v0 x + q0
+        return q0 + x * (v0 + x * (b + x * a)), (v0 + x * (2 * b + 3 * x * a)) / h
+
+    # as other things
+    def _columns(self) -> dict[str, Array]:
+        self._single("a table")
+        found = {"t": self.time}
+        for kind in PARTS:
+            found |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(self.robot.joint_names)}
+        return found | {"kinetic_energy": self.kinetic_energy, "potential_energy": self.potential_energy}
+
+    def _single(self, what: str) -> None:
+        if self.q.ndim != 2:
+            raise Error(
+                f"{what} shows one rollout, this trajectory has {self.q.shape[:-2]}; take one by trajectory[k], or to_xarray()"
+            )
+
+    def __getitem__(self, index: Any) -> "Trajectory":
+        """Some of the rollouts: indices of the leading axes.
+
+        >>> import dalembert as da
+        >>> da.robot("two_link").simulate([[0.0, 0.0], [0.0, 1.0]], duration=0.1)[1]
+        <Trajectory of two_link: 101 samples, 0.1 s>
+        """
+        if self.q.ndim == 2:
+            raise Error("this trajectory has one rollout; samples are taken from its arrays, as in trajectory.q[10:20]")
+        rollouts = self.q.shape[:-2]
+        try:
+            chosen = np.arange(int(np.prod(rollouts))).reshape(rollouts)[index]
+        except (IndexError, TypeError, ValueError, RuntimeError):
+            raise Error(f"there is no rollout {brief(index)} among {rollouts}") from None
+
+        def taken(x: Array | None) -> Array | None:
+            return None if x is None else x.reshape(-1, *x.shape[len(rollouts) :])[chosen]
+
+        if self.wrenches is not None and not alike(self.wrenches):
+            raise Error("rollouts with wrenches of their own cannot be taken apart")
+        names = ("q", "qd", "tau", "memory", "accelerations", "worked")
+        return replace(self, **{name: taken(getattr(self, name)) for name in names}, events=())
+
+    def to_pandas(self) -> Any:
+        """One rollout as a pandas DataFrame by time: columns q_<joint>, qd_<joint>, qdd_<joint>, tau_<joint> and the energies."""
+        columns = self._columns()
+        return optional("pandas").DataFrame(columns).set_index("t")
+
+    def to_xarray(self) -> Any:
+        """All rollouts as an xarray Dataset with dimensions rollout_0, ..., time, joint."""
+        many = [f"rollout_{k}" for k in range(self.q.ndim - 2)]
+        arrays = {kind: ([*many, "time", "joint"], getattr(self, kind)) for kind in PARTS}
+        arrays |= {kind: ([*many, "time"], getattr(self, kind)) for kind in ("kinetic_energy", "potential_energy")}
+        return optional("xarray").Dataset(arrays, {"time": self.time, "joint": list(self.robot.joint_names)})
+
+    def to_csv(self, path: Any) -> Any:
+        """One rollout as a table of text; all digits are kept. `path` is a name, or a file that is open for writing text."""
+        return save_csv(path, self._columns())
+
+    def to_npz(self, path: Any) -> FilePath:
+        """All rollouts as arrays time, q, qd, qdd, tau, work of the joints, the memory if there is one, and the joints' names."""
+        arrays = {"joints": np.array(self.robot.joint_names)} | {kind: getattr(self, kind) for kind in ("time", *PARTS)}
+        arrays |= {"worked": self._work_of_joints()} | ({} if self.memory is None else {"memory": self.memory})
+        return save_npz(path, arrays)
+
+    @staticmethod
+    def load(path: Any, robot: Model, *, limit: int = limits.ARRAYS) -> "Trajectory":
+        """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
+
+        From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
+        What would take more than `limit` bytes of memory is refused; `dalembert.files.read_states` reads files of any length.
+        """
+        a_robot(robot, "Trajectory.load")
+        found = load_motion(path, robot, limit)
+        motion = found["t"], found["q"], found["qd"], found["tau"]
+        return Trajectory(robot, *motion, accelerations=found["qdd"], worked=found.get("worked"), memory=found.get("memory"))
+
+    def plot(self) -> Any:
+        """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""
+        from dalembert.simulation.plot import figure
+
+        self._single("a figure")
+        return figure(self)
+
+
+def torques_along(robot: Model, path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
+    """The joint forces that a motion takes: a path at steps of about `step` seconds, or the motion of another trajectory.
+
+    tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) at every sample.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> move = arm.torques_along(da.quintic([0.0, 0.0], [1.0, 0.5], duration=2.0))
+    >>> move
+    <Trajectory of two_link: 201 samples, 2 s>
+    >>> bool((move.tau[0] == arm.gravity_force([0.0, 0.0])).all())
+    True
+    """
+    if isinstance(path, Trajectory):
+        time, q, qd, qdd = path.time, path.q, path.qd, path.qdd
+    elif callable(path) and getattr(path, "n", None) == robot.n:
+        time, q, qd, qdd = sample(path, step)
+    else:
+        raise Error(f"{robot.name} follows a path of {robot.n} coordinates (da.quintic, ...) or a trajectory, got {brief(path)}")
+    tau = inverse_dynamics(robot, q, qd, qdd)
+    return Trajectory(robot, time, q, qd, tau, accelerations=qdd)
+
+
+def alike(wrenches: Any) -> bool:
+    """Whether the same wrenches, by name, act in all rollouts."""
+    return isinstance(wrenches, dict) and all(max(w.force.ndim, w.moment.ndim, w.point.ndim) == 1 for w in wrenches.values())
+
+
+def _summed(parts: Array) -> Array:
+    """Sums (..., T) from the start of parts (..., T - 1)."""
+    return np.concatenate([np.zeros((*parts.shape[:-1], 1)), np.cumsum(parts, axis=-1)], axis=-1)

@@ -1,0 +1,238 @@
+"""Every formulation on one robot: do they agree, what do they cost on paper, and how long do they take."""
+
+import html
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import choice, flag, several, whole
+from dalembert.engine.kernels import compile
+from dalembert.engine.program import operation_count
+from dalembert.engine.registry import methods, quantity_named
+from dalembert.engine.size import MOST_WORK, order, work
+from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
+from dalembert.model.model import Model, a_robot
+from dalembert.native.kernel import Kernel
+from dalembert.progress import Progress, chosen
+from dalembert.studies.complexity import NOTES, Printed, comparable, polynomials, printed, value
+from dalembert.studies.timing import seconds
+from dalembert.text import table
+from dalembert.trace.count import OperationCount
+
+COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+SAMPLE = 100  # states at which the methods are compared
+BATCH = 10_000
+MOST_STATES = 10_000_000
+LARGEST = 20_000  # of `work`: lagrange_euler to 11 joints; beyond, tracing takes half a minute and more
+
+
+class Row(NamedTuple):
+    """One formulation of one quantity."""
+
+    quantity: str
+    method: str
+    difference: float  # from the default method, the largest over random states, relative to the largest entry
+    customized: OperationCount  # for this very robot
+    general: OperationCount  # as the source is written
+    nanoseconds: float  # of one state in a batch, by one thread
+    backend: str  # "native", or "numpy" where the program is too large to compile quickly
+    order: int  # the general count grows as n to this power
+    printed: tuple[Printed, ...]  # what the sources print, for serial arms of revolute joints
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Every formulation on one robot; `rows` has the numbers, printing it shows tables, and so does a notebook."""
+
+    name: str
+    n: int
+    states: int
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]  # what was left out, and why
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Those that have rows."""
+        return tuple(dict.fromkeys(row.quantity for row in self.rows))
+
+    def cells(self, quantity: str) -> list[list[str]]:
+        """The table of one quantity as text, the titles first."""
+        choice(quantity, "quantity of this comparison:", self.quantities)
+        rows = [row for row in self.rows if row.quantity == quantity]
+        cells = [[f"{quantity.replace('_', ' ')} by", *_TITLES]]
+        cells[0] += ["printed", "as mul / add, or total, in n"] if any(row.printed for row in rows) else []
+        for row in rows:
+            cells += _cells(row, self.n, len(cells[0]))
+        return cells
+
+    @property
+    def head(self) -> str:
+        """What the columns mean."""
+        return (
+            f"{self.name}, n = {self.n}: difference from the first at {SAMPLE} random states, relative to the largest entry;\n"
+            "operations of one evaluation, customized to this robot and as the source is written (general), totals with divisions\n"
+            f"and square roots; nanoseconds of a state in a batch of {self.states}, one thread; growth of the general count with n"
+        )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what is said about the printed counts."""
+        said = [NOTES[q] for q in self.quantities if q in NOTES and any(r.printed for r in self.rows if r.quantity == q)]
+        slow = [f"{r.method} ({r.quantity})" for r in self.rows if r.backend == "numpy"]
+        return (*self.notes, *said, *([f"computed with NumPy, too large to compile quickly: {', '.join(slow)}"] if slow else []))
+
+    def __str__(self) -> str:
+        return "\n\n".join([self.head, *(_text(self.cells(q)) for q in self.quantities), *self.remarks])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{html.escape(self.head)}</p>", *(_html(self.cells(q)) for q in self.quantities)]
+        return "\n".join([*parts, *(f"<p>{html.escape(x)}</p>" for x in self.remarks)])
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, one column for each number."""
+        return optional("pandas").DataFrame([_flat(row, self.n) for row in self.rows])
+
+
+PRINTED = 10  # columns before those of printed counts
+_TITLES = ["differs by", "customized mul", "add", "total", "general mul", "add", "total", "ns", "growth"]
+
+
+def _cells(row: Row, n: int, width: int) -> list[list[str]]:
+    """A line, and one more for each further printed count."""
+    counts = (str(x) for c in (row.customized, row.general) for x in (c.mul, c.add, c.total))
+    first = [row.method, f"{row.difference:.1e}" if row.difference else "-", *counts, f"{row.nanoseconds:.0f}", f"n^{row.order}"]
+    theirs = [[str(value(p.total, n)), polynomials(p)] for p in row.printed] or [[]]
+    lines = [[*(first if k == 0 else [""] * len(first)), *cells] for k, cells in enumerate(theirs)]
+    return [[*line, *[""] * (width - len(line))] for line in lines]
+
+
+def _text(cells: list[list[str]]) -> str:
+    """Numbers end together, and the words about printed counts begin together."""
+    if len(cells[0]) > PRINTED:
+        width = max(len(row[-1]) for row in cells)
+        cells = [[*row[:-1], row[-1].ljust(width)] for row in cells]
+    return table(cells, right=True)
+
+
+def _flat(row: Row, n: int) -> dict[str, Any]:
+    cells: dict[str, Any] = {k: getattr(row, k) for k in ("quantity", "method", "difference", "nanoseconds", "backend", "order")}
+    for label, count in (("customized", row.customized), ("general", row.general)):
+        cells |= {f"{label}_{k}": x for k, x in (*count._asdict().items(), ("total", count.total))}
+    totals = [int(x) if (x := value(p.total, n)).denominator == 1 else float(x) for p in row.printed]
+    return cells | {"printed": "; ".join(map(polynomials, row.printed)), "printed_total": totals[0] if totals else None}
+
+
+def _html(cells: Sequence[Sequence[str]]) -> str:
+    def line(row: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+    body = "".join(line(row, "td") for row in cells[1:])
+    return f"<table><thead>{line(cells[0], 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    robot: Model,
+    quantities: Sequence[str] | str = COMPARED,
+    states: int = BATCH,
+    *,
+    everything: bool = False,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Every formulation of inverse dynamics, forward dynamics and the mass matrix on one robot, in one table.
+
+    For each: how far it is from the default method, its operation counts beside those that the sources print, the time of a state
+    in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles it:
+    `progress(done, total)` is called after each; left out, it is a bar if a person looks on. On large robots, methods that would
+    take minutes are left out, with a note; `everything` includes them. A quantity that the robot does not have, such as forward
+    dynamics with a singular mass matrix, is a note, too.
+
+    >>> import dalembert as da
+    >>> found = compare(da.robot("two_link"), "mass_matrix", states=100)
+    >>> len(found.rows), all(row.difference < 1e-12 for row in found.rows)
+    (8, True)
+    """
+    a_robot(robot, "compare")
+    wanted = tuple(dict.fromkeys(choice(x, "quantity to compare:", COMPARED) for x in several(quantities, "quantities")))
+    states, everything = whole(states, "states", 1, MOST_STATES), flag(everything, "everything")
+    if not robot.n:
+        return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
+    told, total = chosen(progress, f"comparing methods for {robot.name}"), sum(len(methods(quantity)) for quantity in wanted)
+    done, rows, notes = 0, list[Row](), list[str]()
+    for quantity in wanted:
+        try:
+            row = _comparer(robot, quantity, states)
+        except Error as error:  # nothing of this quantity will work
+            notes.append(f"no {quantity.replace('_', ' ')}: {error}")
+            done += len(_ordered(quantity))
+            continue
+        for method in _ordered(quantity):
+            if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
+                notes.append(f"{quantity} by {method} was left out: its count grows as n^{order(quantity, method)}, here {size}")
+            else:
+                rows.append(row(method))
+            done += 1
+            told(done, total)
+    return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
+
+
+def _ordered(quantity: str) -> list[str]:
+    """The methods of a quantity, the default one first."""
+    default = quantity_named(quantity).method
+    return [default, *(m for m in methods(quantity) if m != default)]
+
+
+def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
+    """A function that looks at one method, with the states and the default's results to compare with."""
+    described, rng = quantity_named(quantity), np.random.default_rng(0)
+    count = max(states, SAMPLE)
+    given = [robot.random_configuration(rng, count) if x == "q" else rng.uniform(-1, 1, (count, robot.n)) for x in described.inputs]
+    evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
+    expected = evaluate(described.method)
+    if not np.isfinite(expected).any():
+        raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may tell why")
+
+    def row(method: str) -> Row:
+        kernel = _compiled(robot, quantity, method)
+        return Row(
+            quantity,
+            method,
+            _difference(evaluate(method), expected),
+            operation_count(robot, quantity, method),
+            operation_count(robot, quantity, method, customized=False),
+            seconds(kernel.here if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
+            kernel.backend,
+            order(quantity, method),
+            tuple(printed(method, quantity)) if comparable(robot) else (),
+        )
+
+    return row
+
+
+def _evaluated(function: Callable[..., Array], given: Sequence[Array], method: str) -> Array:
+    with warnings.catch_warnings():  # singular states are NaN in all methods, and are left out
+        warnings.simplefilter("ignore", SingularWarning)
+        warnings.simplefilter("ignore", PerformanceWarning)
+        return function(*given, method=method)
+
+
+def _compiled(robot: Model, quantity: str, method: str) -> Any:
+    with warnings.catch_warnings():  # the row says which backend it is
+        warnings.simplefilter("ignore", PerformanceWarning)
+        return compile(robot, quantity, method)
+
+
+def _difference(found: Array, expected: Array) -> float:
+    """Relative to the largest entry; infinite where only one of them is a number."""
+    there = np.isfinite(expected)
+    if not np.isfinite(found[there]).all():
+        return float("inf")
+    scale = np.abs(expected[there]).max()
+    return float(np.abs(found[there] - expected[there]).max() / scale) if scale else float(np.abs(found[there]).max())

@@ -1,0 +1,218 @@
+"""Operation counts of every formulation, beside what the papers print."""
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.engine.registry import methods
+from dalembert.engine.size import MOST_WORK, work
+from dalembert.model.dh import DHRow
+from dalembert.model.model import Model, a_robot
+from dalembert.model.random import random_inertia
+from dalembert.robots import Robot
+from dalembert.text import Text, table
+
+Polynomial = tuple[Fraction, ...]  # coefficients of 1, n, n^2, ...
+FIT, CHECK = range(3, 9), 12  # with one or two joints the base still shows
+
+
+class Printed(NamedTuple):
+    """A count that a source prints, misprints corrected (docs/errata.md), by its table; some print only the total."""
+
+    label: str
+    method: str
+    mul: Polynomial
+    add: Polynomial
+    total: Polynomial
+    quantity: str = "inverse_dynamics"
+
+
+def _p(*coefficients: object) -> Polynomial:
+    return tuple(Fraction(str(c)) for c in coefficients)
+
+
+def _both(label: str, method: str, mul: Polynomial, add: Polynomial, quantity: str = "inverse_dynamics") -> Printed:
+    total = tuple(a + b for a, b in itertools.zip_longest(mul, add, fillvalue=Fraction(0)))
+    return Printed(label, method, mul, add, total, quantity)
+
+
+def _forward(label: str, method: str, *total: object) -> Printed:
+    return Printed(label, method, (), (), _p(*total), "forward_dynamics")
+
+
+FORWARD = "forward_dynamics"
+TABLE_3 = "Kozlowski table 3"
+PRINTED = (
+    _both("FGL table 3.1", "lagrange_euler", _p(0, "76/3", "844/3", "512/3", "128/3"), _p(0, "107/6", "637/3", "781/6", "98/3")),
+    _both("FGL table 3.5", "lagrange_euler", _p(0, "160/3", "739/3", "512/3", "128/3"), _p(0, "245/6", "559/3", "781/6", "98/3")),
+    _both("FGL table 3.4", "newton_euler", _p(-24, 117), _p(-21, 103)),
+    _both("FGL table 3.5", "newton_euler", _p(0, 132), _p(-4, 111)),
+    _both("Khalil and Kleinfinger, customized", "newton_euler", _p(-127, 92), _p(-117, 81)),
+    _both("FGL table 3.5", "generalized_dalembert", _p(69, "268/3", "105/2", "13/6"), _p(45, "146/3", 44, "4/3")),
+    _both("Featherstone, in Park et al.", "lie_group", _p(-68, 130), _p(-56, 101)),
+    _both("Kozlowski, general", "spatial_operator", _p(-161, 142), _p(-135, 109)),
+    _both("Kozlowski, special axes", "spatial_operator", _p(-117, 104), _p(-102, 87)),
+    _forward(f"{TABLE_3}, Featherstone 1987", "articulated_body", -526, 579),
+    _forward(f"{TABLE_3}, Brandl 1986", "brandl", -420, 470),
+    _forward(f"{TABLE_3}, 1993", "kalman", -503, 477),
+    _forward(TABLE_3, "walker_orin_1", -33, "1183/6", "261/2", "1/3"),
+    _forward(TABLE_3, "walker_orin_2", -33, "1567/6", "133/2", "1/3"),
+    _forward(TABLE_3, "walker_orin_3", -113, "2149/6", "43/2", "1/3"),
+    _forward(f"{TABLE_3}, solved numerically, 1992", "joint_acceleration", -395, "2047/6", "41/2", "1/3"),
+    _both("Kozlowski table 2, general", "diagonalized_normalized", _p(-462, 605), _p(-448, 530), FORWARD),
+    _both("Kozlowski table 2, special axes", "diagonalized_normalized", _p(-381, 406), _p(-359, 376), FORWARD),
+    _both("Kozlowski table 2, general", "diagonalized_unnormalized", _p(-319, 500), _p(-286, 426), FORWARD),
+    _both("Kozlowski table 2, special axes", "diagonalized_unnormalized", _p(-238, 314), _p(-218, 284), FORWARD),
+)
+NOTES = {
+    "forward_dynamics": "totals of additions and multiplications (ours with divisions and square roots); table 2 counts up to "
+    "nu-dot and xi-dot, ours up to qdd; for conjugate gradients (walker_orin_4) table 3 prints 5967 and 21537 at n = 6 and 12, "
+    "which no polynomial of its kind fits (E-K20)",
+}
+
+
+class Growth(NamedTuple):
+    """How the general count of a method grows with the number of joints: fitted for n = 3 to 8, and checked at n = 12."""
+
+    method: str
+    mul: Polynomial
+    add: Polynomial
+    total: Polynomial  # with divisions and square roots
+
+    @property
+    def order(self) -> int:
+        """The highest power of n."""
+        return len(self.total) - 1
+
+
+def value(polynomial: Polynomial, n: int) -> Fraction:
+    """A polynomial at n."""
+    return sum((c * n**k for k, c in enumerate(polynomial)), Fraction(0))
+
+
+def general_chain(n: int, seed: int = 0) -> Robot:
+    """A serial arm about which nothing special is true: arbitrary alpha, a, d and full inertias, the first axis along gravity."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        DHRow(alpha=rng.uniform(0.3, 1.2), a=rng.uniform(0.2, 0.5), d=rng.uniform(0.1, 0.4), inertia=random_inertia(rng))
+        for _ in range(n)
+    ]
+    return Robot.from_dh(rows, convention="standard", name=f"general {n}R")
+
+
+def growth(method: str, quantity: str = "inverse_dynamics") -> Growth:
+    """The exact polynomials of a method's general count.
+
+    >>> growth("newton_euler").order
+    1
+    """
+
+    def count(n: int) -> tuple[int, int, int]:
+        found = general_chain(n).operation_count(quantity, method, customized=False)
+        return found.mul, found.add, found.total
+
+    counts = [count(n) for n in FIT]
+    found = Growth(method, *(fitted(FIT, column) for column in zip(*counts, strict=True)))
+    far = count(CHECK)
+    if tuple(value(p, CHECK) for p in found[1:]) != far:
+        raise ArithmeticError(f"the count of {method} is no polynomial: {far} at n = {CHECK}")
+    return found
+
+
+def fitted(points: Sequence[int], values: Sequence[int]) -> Polynomial:
+    """The polynomial of least degree through all points (Newton's differences).
+
+    >>> fitted(range(4), [1, 3, 7, 13])
+    (Fraction(1, 1), Fraction(1, 1), Fraction(1, 1))
+    """
+    result: list[Fraction] = [Fraction(0)]
+    basis: list[Fraction] = [Fraction(1)]
+    column = [Fraction(v) for v in values]
+    for k in range(len(points)):
+        result = [a + column[0] * b for a, b in zip([*result, *[Fraction(0)] * (len(basis) - len(result))], basis, strict=True)]
+        basis = [a - points[k] * b for a, b in zip([Fraction(0), *basis], [*basis, Fraction(0)], strict=True)]
+        column = [(b - a) / (k + 1) for a, b in itertools.pairwise(column)]
+    while len(result) > 1 and result[-1] == 0:
+        result.pop()
+    return tuple(result)
+
+
+def shown(polynomial: Polynomial) -> str:
+    """A polynomial as text, highest power first.
+
+    >>> shown((Fraction(-24), Fraction(117)))
+    '117 n - 24'
+    """
+    parts: list[str] = []
+    for k in reversed(range(len(polynomial))):
+        c = polynomial[k]
+        if c or (k == 0 and not parts):
+            power = "" if k == 0 else "n" if k == 1 else f"n^{k}"
+            size = "" if abs(c) == 1 and k else str(abs(c))
+            sign = ("- " if c < 0 else "+ ") if parts else ("-" if c < 0 else "")
+            parts.append(sign + " ".join(x for x in (size, power) if x))
+    return " ".join(parts)
+
+
+def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -> Text:
+    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, beside the printed ones.
+
+    For a robot: customized to it, as the source is written (general), and the printed polynomials at its n. Without one: our own
+    polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
+    """
+    methods(quantity)
+    if robot is not None:
+        a_robot(robot, "complexity")
+    return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
+
+
+def printed(method: str, quantity: str) -> list[Printed]:
+    """What the sources print about a method."""
+    return [p for p in PRINTED if (p.method, p.quantity) == (method, quantity)]
+
+
+def comparable(robot: Model) -> bool:
+    """Whether the sources' polynomials are about such a robot: a serial arm of three or more revolute joints."""
+    return robot.structure == "R" * robot.n and robot.parents == tuple(range(-1, robot.n - 1)) and robot.n > 2
+
+
+def _of_robot(robot: Robot, quantity: str) -> Text:
+    title = f"{quantity.replace('_', ' ')} by"
+    rows = [[title, "customized mul", "add", "total", "general mul", "add", "total", "printed mul", "add", "total", "where"]]
+    large = [method for method in methods(quantity) if work(robot.parents, quantity, method) > MOST_WORK]
+    for method in (x for x in methods(quantity) if x not in large):
+        counts = [robot.operation_count(quantity, method, customized=c) for c in (True, False)]
+        ours = [method, *(str(x) for c in counts for x in (c.mul, c.add, c.total))]
+        for k, p in enumerate((printed(method, quantity) if comparable(robot) else []) or [None]):
+            theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
+            rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
+    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    note += f"\nleft out, too large for so many joints: {', '.join(large)}" if large else ""
+    return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
+
+
+def _at(polynomial: Polynomial, n: int) -> str:
+    return str(value(polynomial, n)) if polynomial else ""
+
+
+def _in_general(quantity: str) -> Text:
+    title = f"{quantity.replace('_', ' ')} by"
+    rows = [[title, "order", "general mul", "general add", "total at 6", "12", "customized 6", "12", "printed", "at 6", "at 12"]]
+    for method in methods(quantity):
+        ours = growth(method, quantity)
+        own = [str(general_chain(n).operation_count(quantity, method).total) for n in (6, 12)]
+        totals = [str(value(ours.total, n)) for n in (6, 12)]
+        first = [method, f"n^{ours.order}", shown(ours.mul), shown(ours.add), *totals, *own]
+        for k, p in enumerate(printed(method, quantity) or [None]):
+            theirs = [] if p is None else [polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
+            rows.append([*(first if k == 0 else [""] * len(first)), *(theirs or [""] * 3)])
+    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    return Text("general serial arm of n revolute joints on a standing base\n" + table(rows) + note)
+
+
+def polynomials(p: Printed) -> str:
+    """A printed count with its source: multiplications / additions, or their total."""
+    return f"{p.label}: {f'{shown(p.mul)} / {shown(p.add)}' if p.mul else shown(p.total)}"

@@ -1,0 +1,152 @@
+"""Line charts over time as inline SVG. Colours and dashes are classes, so that the page's style sheet decides them."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+
+WIDTH, HEIGHT = 400, 216
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 8, 32  # of the plot, in units of the view box
+
+
+class Series(NamedTuple):
+    """One line: what it is, its values (T,), and the class that styles it."""
+
+    name: str
+    values: Array
+    style: str
+
+
+class Panel(NamedTuple):
+    """One chart: a title, the unit of its values, and its lines."""
+
+    title: str
+    unit: str
+    series: tuple[Series, ...]
+
+    @property
+    def size(self) -> float:
+        """The largest finite value that it shows."""
+        return max((float(np.abs(s.values[np.isfinite(s.values)]).max(initial=0.0)) for s in self.series), default=0.0)
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers from low to high, at most about `most`.
+
+    >>> ticks(0.0, 10.0)
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    >>> ticks(-0.3, 1.1)
+    [0.0, 0.5, 1.0]
+    """
+    raw = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(k * power for k in (1, 2, 2.5, 5, 10) if k * power >= raw * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
+def span(panel: Panel, least: float = 0.0) -> tuple[float, float]:
+    """The range of values to show: it contains 0, and what is smaller than `least` is rounding and looks flat."""
+    if panel.size <= least:
+        return -1.0, 1.0
+    values = np.concatenate([s.values[np.isfinite(s.values)] for s in panel.series])
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    margin = 0.06 * (high - low)
+    return low - margin * (low < 0), high + margin * (high > 0)
+
+
+def shown(x: float) -> str:
+    """A tick's label: short, with a true minus.
+
+    >>> shown(-1200.0), shown(0.25)
+    ('−1200', '0.25')
+    """
+    return f"{x:.6g}".replace("-", "−")
+
+
+def power_of(low: float, high: float) -> int:
+    """The power of ten to take out of the labels of an axis, so that they stay short; 0 for everyday sizes.
+
+    >>> power_of(0.0, 0.0004), power_of(-3.0, 250.0), power_of(0.0, 2e6)
+    (-4, 0, 6)
+    """
+    power = math.floor(math.log10(max(abs(low), abs(high)) / 1.06))
+    return 0 if -2 <= power < 4 else power
+
+
+def raised(power: int) -> str:
+    """Ten to a power, in letters that need no markup.
+
+    >>> raised(-4)
+    '×10⁻⁴'
+    """
+    return "×10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] if d != "-" else "⁻" for d in str(power))
+
+
+def line_path(x: Array, y: Array) -> str:
+    """SVG path data through the points, lifted where a value is not finite."""
+    parts: list[str] = []
+    pen = "M"
+    for a, b in zip(x, y, strict=True):
+        if not (math.isfinite(a) and math.isfinite(b)):
+            pen = "M"
+            continue
+        parts.append(f"{pen}{a:.1f} {b:.1f}")
+        pen = "L"
+    return "".join(parts)
+
+
+def described(panel: Panel) -> str:
+    """The chart in words, for those who cannot see it."""
+    lines = [
+        f"{s.name} from {np.nanmin(s.values):.3g} to {np.nanmax(s.values):.3g}" for s in panel.series if np.isfinite(s.values).any()
+    ]
+    return f"{panel.title}, {panel.unit}, over time: " + "; ".join(lines)
+
+
+def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
+    """The chart as an <svg>, its labels without their power of ten; its data tell the page's script where the axes are."""
+    low, high = span(panel, least)
+    start, end = float(time[0]), float(time[-1])
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    x = LEFT + (time - start) / (end - start) * (right - LEFT)
+
+    def across(value: float) -> float:
+        return bottom - (value - low) / (high - low) * (bottom - TOP)
+
+    power = power_of(low, high)
+    axes: list[str] = []
+    for value in ticks(low, high):
+        y = across(value)
+        style = "zero" if value == 0 else "grid"
+        axes.append(f'<line class="{style}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        axes.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{shown(value / 10.0**power)}</text>')
+    for value in ticks(start, end, 6):
+        at = LEFT + (value - start) / (end - start) * (right - LEFT)
+        axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
+        axes.append(f'<text x="{at:.1f}" y="{bottom + 15}" text-anchor="middle">{shown(value)}</text>')
+    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 3}" text-anchor="end">time, s</text>')
+    lines = [
+        f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>'
+        for s in panel.series
+    ]
+    places = f'data-box="{LEFT} {right} {TOP} {bottom}" data-span="{start:.6g} {end:.6g} {low:.6g} {high:.6g}"'
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(described(panel))}" {places}>'
+        f'<g class="axes" aria-hidden="true">{"".join(axes)}</g>{"".join(lines)}</svg>'
+    )
+
+
+def _share(values: Array, low: float, high: float) -> Array:
+    return np.clip((values - low) / (high - low), -0.02, 1.02)
+
+
+def legend(entries: Sequence[tuple[str, str]]) -> str:
+    """A legend of (name, style) pairs, each with a piece of its line."""
+    piece = '<svg class="key" viewBox="0 0 28 8" aria-hidden="true"><path class="line {}" d="M1 4H27"/></svg>'
+    items = (f"<li>{piece.format(style)}{escape(name)}</li>" for name, style in entries)
+    return f'<ul class="legend">{"".join(items)}</ul>'

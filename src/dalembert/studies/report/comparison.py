@@ -1,0 +1,60 @@
+"""The table of all formulations on this robot."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from dalembert.robots import Robot
+from dalembert.studies.compare import Comparison, Row, compare
+from dalembert.studies.complexity import value
+from dalembert.studies.report.figures import Section, scientific, table_html
+
+TITLE = "All formulations compared"
+PRINTED = "total printed in the sources"
+HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED]
+
+
+def comparison(robot: Robot, found: Comparison | None = None, progress: Callable[[int, int], Any] | None = None) -> Section:
+    """What da.compare finds, or has found: one table for each quantity."""
+    found = found or compare(robot, progress=progress)
+    told = (
+        "<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, "
+        "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
+        "source is written; totals count divisions and square roots, too. Nanoseconds are those of one state in a batch of "
+        f"{found.states}, by one thread on the machine that made this page.</p>"
+    )
+    tables = "".join(table(found, quantity) for quantity in found.quantities)
+    remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in found.remarks)
+    return Section("comparison", TITLE, (told if found.rows else "") + tables + remarks)
+
+
+def table(found: Comparison, quantity: str) -> str:
+    """The formulations of one quantity; the fastest stands out."""
+    rows = [row for row in found.rows if row.quantity == quantity]
+    slowest, fastest = max(r.nanoseconds for r in rows), min(r.nanoseconds for r in rows)
+    printed = any(r.printed for r in rows)
+    keep = [k for k, head in enumerate(HEAD) if head != PRINTED or printed]
+    cells = [_cells(row, found.n, slowest, row.nanoseconds == fastest) for row in rows]
+    words = quantity.replace("_", " ").capitalize()
+    return table_html(
+        [HEAD[k] for k in keep],
+        ([line[k] for k in keep] for line in cells),
+        text=(0, 3, 9),
+        caption=words,
+        style="compared",
+    )
+
+
+def _cells(row: Row, n: int, slowest: float, best: bool) -> list[str]:
+    counts = (str(x) for c in (row.customized, row.general) for x in (c.mul, c.add))
+    printed = "<br>".join(f"{_whole(value(p.total, n))} <span class=small>{escape(p.label)}</span>" for p in row.printed)
+    power = "n" if row.order == 1 else f"n<sup>{row.order}</sup>"
+    speed = f"{row.nanoseconds:,.0f}" + ("" if row.backend == "native" else "*")
+    length = max(0.6, 100 * row.nanoseconds / slowest)
+    bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{length:.1f}" height="8" rx="2"/></svg>'
+    name = f"{escape(row.method)}{' <span class=tag>fastest</span>' if best else ''}"
+    return [name, scientific(row.difference) if row.difference else "–", speed, bar, *counts, power, printed]
+
+
+def _whole(x: Any) -> str:
+    return f"{float(x):,.6g}"

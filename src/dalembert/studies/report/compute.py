@@ -1,0 +1,226 @@
+"""What a report shows, as arrays along a motion. Nothing here knows about pages."""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.derived.joints import joint_parameters
+from dalembert.errors import Error
+from dalembert.formulations import generalized_dalembert
+from dalembert.robots import Robot
+from dalembert.studies.report.motion import Motion
+
+FREE = 2.0  # s of free fall
+# integrators to try, until energy drifts by less than DRIFT of the largest kinetic energy; and whether friction is left out
+KUTTA = "Runge and Kutta’s fourth-order method in steps of"
+ATTEMPTS = (
+    ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
+    ("rk4", 1e-4, False, f"{KUTTA} 0.1 ms"),
+    ("Radau", 1e-3, False, "SciPy’s Radau method, for stiff equations"),
+    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, with which these equations are too stiff"),
+    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, with which these equations are too stiff"),
+)
+PATIENCE = 10.0  # s for a method that chooses its own steps
+DRIFT = 1e-4
+
+
+class Torques(NamedTuple):
+    """The joint forces of a motion and their parts, (T, n) each: total = the sum of the others."""
+
+    total: Array
+    inertial: Array
+    coriolis: Array
+    centrifugal: Array
+    gravity: Array
+    friction: Array
+
+    @property
+    def defect(self) -> float:
+        """How far the sum of the parts is from inverse dynamics, relative to its largest entry."""
+        return relative(sum(self[1:], np.zeros_like(self.total)), self.total)
+
+
+class Inertias(NamedTuple):
+    """The mass matrix along a motion and its parts, (T, n, n) each: total = translation + rotation + rotors."""
+
+    total: Array
+    translation: Array
+    rotation: Array
+    rotors: Array
+
+    @property
+    def defect(self) -> float:
+        """How far the sum of the parts is from the mass matrix, relative to its largest entry."""
+        return relative(sum(self[1:], np.zeros_like(self.total)), self.total)
+
+
+class Quasi(NamedTuple):
+    """Quasi-velocities nu, quasi-forces epsilon and the diagonal D, (T, n) each, and the kinetic energy (T,) without them."""
+
+    nu: Array
+    epsilon: Array
+    D: Array
+    kinetic: Array
+
+    @property
+    def defect(self) -> float:
+        """How far nu . nu / 2 is from the kinetic energy, relative to the largest."""
+        return relative((self.nu**2).sum(axis=-1) / 2, self.kinetic)
+
+
+class Free(NamedTuple):
+    """A simulation without torques: time and energies (T,), velocities (T, n)."""
+
+    time: Array
+    qd: Array
+    kinetic: Array
+    potential: Array
+    dissipated: Array
+    balance: Array
+    told: str
+
+    @property
+    def drift(self) -> float:
+        """The largest balance over the largest kinetic energy."""
+        return float(np.abs(self.balance).max()) / (float(np.abs(self.kinetic).max()) or 1.0)
+
+
+def relative(found: Array, expected: Array) -> float:
+    """The largest difference over the largest expected entry; 0 where there is nothing."""
+    if not expected.size:
+        return 0.0
+    scale = float(np.abs(expected).max())
+    return float(np.abs(found - expected).max()) / (scale or 1.0)
+
+
+def torques(robot: Robot, motion: Motion) -> Torques:
+    """Inertial, Coriolis (products of different velocities), centrifugal (squares), gravity and friction parts of tau.
+
+    A joint that moves alone feels and causes no Coriolis force, so the centrifugal part is the sum over j of C(q, e_j qd_j) e_j
+    qd_j: no Christoffel symbols are needed, whose number grows with n^3.
+
+    >>> import dalembert as da
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> torques(arm, follow(arm)).defect < 1e-12
+    True
+    """
+    q, qd, qdd = motion.q, motion.qd, motion.qdd
+    if not robot.n:
+        return Torques(*([np.zeros_like(q)] * 6))
+    alone = qd[:, :, None] * np.eye(robot.n)
+    centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], alone.shape), alone).sum(axis=1)
+    return Torques(
+        robot.inverse_dynamics(q, qd, qdd),
+        np.matvec(robot.mass_matrix(q), qdd),
+        robot.coriolis_force(q, qd) - centrifugal,
+        centrifugal,
+        robot.gravity_force(q),
+        robot.friction_force(qd),
+    )
+
+
+def inertias(robot: Robot, motion: Motion) -> Inertias:
+    """M = D_tran + D_rot of Fu, Gonzalez and Lee's (3.4-25), and the rotors on its diagonal.
+
+    >>> import dalembert as da
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> inertias(arm, follow(arm)).defect < 1e-12
+    True
+    """
+    shape = (len(motion.time), robot.n, robot.n)
+    if not robot.n:
+        return Inertias(*([np.zeros(shape)] * 4))
+    tree, g = robot.tree, generalized_dalembert.geometry(robot.tree, motion.q)
+    none = np.zeros(len(motion.time))
+    tran, rot = generalized_dalembert.inertia_coefficients(tree, none, *generalized_dalembert.partials(tree, g))
+    rotors = np.broadcast_to(np.diag(joint_parameters(robot)[0]), shape)
+    return Inertias(robot.mass_matrix(motion.q), tran, rot, rotors)
+
+
+def quasi(robot: Robot, motion: Motion) -> Quasi | str:
+    """nu = m^T qd and D of M = U D U^T = m m^T, or why there is none (a joint that feels no inertia).
+
+    >>> import dalembert as da
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> found = quasi(arm, follow(arm))
+    >>> isinstance(found, Quasi) and found.defect < 1e-12
+    True
+    """
+    q, qd = motion.q, motion.qd
+    if not robot.n:
+        return Quasi(q, q, q, np.zeros(len(q)))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # singular states are told in the page
+            tau = robot.inverse_dynamics(q, qd, motion.qdd)
+            parts = robot.quasi_velocity(q, qd), robot.quasi_force(q, tau), robot.diagonalize(q).D
+            found = Quasi(*parts, robot.kinetic_energy(q, qd))
+    except Error as singular:
+        return str(singular)
+    if not all(np.isfinite(x).all() for x in found):
+        return "the mass matrix is singular, or not positive, at some of the positions"
+    return found
+
+
+def free(robot: Robot, motion: Motion) -> Free | str:
+    """Energies while the arm falls from where the motion starts, without torques; or why that cannot be computed.
+
+    Light links with much friction are stiff: where steps are too long, shorter ones are taken, or another method; or the
+    friction is left out.
+
+    >>> import dalembert as da
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> found = free(arm, follow(arm))
+    >>> isinstance(found, Free) and found.drift < 1e-6
+    True
+    """
+    if not robot.n:
+        return "the robot has no joints"
+    best: Free | None = None
+    reasons: list[str] = []
+    rubs = any(x.joint.damping or x.joint.coulomb for x in robot.links)
+    for integrator, step, smooth, words in ATTEMPTS:
+        if (smooth or integrator == "Radau") and (best or not rubs):
+            break
+        try:
+            found = _fall(robot.without_friction() if smooth else robot, motion, integrator, step, words)
+        except Error as failed:
+            reasons.append(str(failed))
+            continue
+        best = found if best is None or found.drift < best.drift else best
+        if best.drift < DRIFT:
+            break
+    return best or reasons[0]
+
+
+def _fall(robot: Robot, motion: Motion, integrator: str, step: float, words: str) -> Free:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # what does not succeed is told in the page
+        torque = _within(PATIENCE) if integrator == "Radau" else None
+        t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
+        few = slice(None, None, round(FREE / step / 200))
+        energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
+        found = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
+    if not all(np.isfinite(x).all() for x in found[:-1]):
+        raise Error("energies are not finite; robot.check() may tell why")
+    return found
+
+
+def _within(seconds: float) -> Callable[..., Array]:
+    """No torque, but an end to patience: Coulomb friction makes a method that chooses its own steps stand still."""
+    end = time.monotonic() + seconds
+
+    def torque(t: float, q: Array, qd: Array) -> Array:
+        if time.monotonic() > end:
+            raise Error(f"the simulation takes longer than {seconds:g} s")
+        return np.zeros_like(q)
+
+    return torque

@@ -1,0 +1,164 @@
+"""Groups of charts with one legend, their numbers behind them, and tables: pieces of HTML from plain data.
+
+Whatever comes from a robot's file passes through `escape` here.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.studies.report.charts import Panel, legend, line_chart, power_of, raised, span
+
+SHOWN = 12  # panels that are open at once
+TALL = 20  # rows of a table that scrolls
+DIGITS = 5
+ROUNDING = 1e-13  # of the largest value in a figure: what is below is called 0
+
+
+class Figure(NamedTuple):
+    """Panels over the same time axis, in order of reading; those beyond the first `SHOWN` are folded away."""
+
+    key: str
+    clock: str  # "motion" or "free": which time axis, hence which cursor
+    time: Array
+    panels: tuple[Panel, ...]
+    caption: str  # HTML
+    more: str = "more"
+
+
+class Section(NamedTuple):
+    """A part of the page: HTML, and the figures whose numbers the page keeps."""
+
+    key: str
+    title: str
+    body: str
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """One or two words for the list of sections."""
+        return self.key.capitalize().replace("Mass-", "Mass ")
+
+
+def figure_html(figure: Figure) -> str:
+    """The charts, a legend, a caption, and a place for the table of numbers, which the page's script fills when it is opened."""
+    least = ROUNDING * max((p.size for p in figure.panels), default=0.0)
+    keys = [legend([(s.name, s.style) for s in p.series if s.style]) for p in figure.panels]
+    shared = len(set(keys)) == 1
+    panels = [panel_html(p, figure.time, least, "" if shared else key) for p, key in zip(figure.panels, keys, strict=True)]
+    open_ones, folded = panels[:SHOWN], panels[SHOWN:]
+    rest = (
+        f'<details class="more"><summary>{len(folded)} {escape(figure.more)}</summary>{_grid(folded)}</details>' if folded else ""
+    )
+    return (
+        f'<figure class="plots" data-figure="{escape(figure.key)}" data-clock="{figure.clock}">'
+        f"{keys[0] if shared else ''}{_grid(open_ones)}{rest}<figcaption>{figure.caption}</figcaption>"
+        '<details class="numbers"><summary>Numbers behind the charts</summary>'
+        '<button type="button" class="csv">Download as CSV</button>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Numbers behind the charts"></div></details></figure>'
+    )
+
+
+def _grid(panels: Sequence[str]) -> str:
+    return f'<div class="panels">{"".join(panels)}</div>'
+
+
+def panel_html(panel: Panel, time: Array, least: float = 0.0, keys: str = "") -> str:
+    """One chart under its title, with a legend of its own where the panels of a figure show different things."""
+    title, drawn = escape(panel.title), _drawn(panel)
+    power = power_of(*span(drawn, least))
+    unit = f"{raised(power)} {panel.unit}" if power else panel.unit  # where it is read, not in a corner
+    head = f'<h4 title="{title}">{title} <span>{escape(unit)}</span></h4>'
+    return f'<div class="panel">{head}{keys}{line_chart(drawn, time, least)}</div>'
+
+
+def _drawn(panel: Panel) -> Panel:
+    return panel._replace(series=tuple(s for s in panel.series if s.style))
+
+
+def figure_data(figure: Figure) -> dict[str, Any]:
+    """The numbers of a figure, rounded, for the page's script."""
+    least = ROUNDING * max((p.size for p in figure.panels), default=0.0)
+    panels = [
+        {
+            "title": p.title,
+            "unit": p.unit,
+            "series": [{"name": s.name, "style": s.style, "values": rounded(s.values, least)} for s in p.series],
+        }
+        for p in figure.panels
+    ]
+    return {"time": rounded(figure.time), "panels": panels}
+
+
+def rounded(values: Array, least: float = 0.0) -> list[float | int | None]:
+    """Numbers with a few digits, as short JSON: whole ones without a point, None for what is not finite.
+
+    >>> rounded(np.array([1.0, 0.123456789, np.nan, 1e-20]), 1e-15)
+    [1, 0.12346, None, 0]
+    """
+    return [_number(float(x), least) for x in values]
+
+
+def _number(x: float, least: float) -> float | int | None:
+    if not math.isfinite(x):
+        return None
+    short = float(f"{x:.{DIGITS}g}") if abs(x) > least else 0.0
+    return int(short) if short == int(short) and abs(short) < 1e9 else short
+
+
+def table_html(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,), caption: str = "", style: str = ""
+) -> str:
+    """A table; cells are HTML already. Columns in `text` are words and stand left, the others are numbers and stand right."""
+
+    def cell(tag: str, k: int, content: str) -> str:
+        scope = ' scope="col"' if tag == "th" else ""
+        return f"<{tag}{scope}{' class=word' if k in text else ''}>{content}</{tag}>"
+
+    top = "".join(cell("th", k, x) for k, x in enumerate(head))
+    lines = [f"<tr>{''.join(cell('td', k, x) for k, x in enumerate(row))}</tr>" for row in rows]
+    told = f'<p class="cap">{caption}</p>' if caption else ""
+    scroll = "scroll tall" if len(lines) > TALL else "scroll"
+    return (
+        f'{told}<div class="{scroll}" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
+        f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def check_html(words: str, defect: float, bound: float = 1e-9) -> str:
+    """A computed check with its result; `words` are HTML."""
+    good = defect <= bound
+    mark, style = ("✓", "good") if good else ("!", "doubt")
+    return f'<p class="check {style}"><span aria-hidden="true">{mark}</span> {words}: {scientific(defect)} relative difference.</p>'
+
+
+def scientific(x: float) -> str:
+    """A small number for readers, as HTML.
+
+    >>> scientific(3.2e-16)
+    '3 × 10<sup>−16</sup>'
+    """
+    if x == 0 or not math.isfinite(x):
+        return "0" if x == 0 else "not finite"
+    mantissa, exponent = f"{x:.0e}".split("e")
+    return f"{mantissa} × 10<sup>{int(exponent)}</sup>".replace("-", "−")
+
+
+def number(x: float, digits: int = 4) -> str:
+    """A number for a table, with a true minus.
+
+    >>> number(-0.125), number(float("inf")), number(0.0)
+    ('−0.125', '∞', '0')
+    """
+    if math.isinf(x):
+        return "−∞" if x < 0 else "∞"
+    return f"{x + 0.0:.{digits}g}".replace("-", "−")
+
+
+def vector(values: Any, digits: int = 4) -> str:
+    """Numbers in parentheses."""
+    return "(" + ", ".join(number(float(x), digits) for x in np.asarray(values).flat) + ")"

@@ -1,0 +1,175 @@
+"""What does not depend on the motion: the links' data, doubts about them, closed forms, conventions."""
+
+import re
+from html import escape
+from importlib import import_module
+
+import numpy as np
+
+from dalembert.errors import optional
+from dalembert.model.check import CONVENTIONS
+from dalembert.robots import Robot
+from dalembert.studies.report.figures import Section, number, table_html, vector
+from dalembert.symbolic.closed_form.equations import Equations, equations
+from dalembert.symbolic.closed_form.write import entry_name
+
+FEW = 8  # named frames that are listed at once
+SMALL = 4  # joints: more are not even tried
+SYMBOLIC, NUMERIC = 170, 120  # terms of M, C and g that a page may show with symbols, and with numbers only
+WIDTH = 105  # letters of a line of mathematics
+
+
+def parameters(robot: Robot) -> Section:
+    """Tables of joints and bodies, and the doubtful data."""
+    if not robot.n:
+        return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
+    body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
+    return Section("parameters", "Parameters", body)
+
+
+def _joints(robot: Robot) -> str:
+    head = ["joint", "kind", "moves", "carried by", "range", "max. velocity", "max. effort", "damping", "Coulomb", "armature"]
+    rows = []
+    for link in robot.links:
+        j = link.joint
+        kind = j.kind + (f" {number(j.pitch)} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
+        span = f"{number(j.lower)} … {number(j.upper)}" if np.isfinite([j.lower, j.upper]).any() else "free"
+        rest = (number(x) if np.isfinite(x) else "–" for x in (j.velocity_limit, j.effort_limit, j.damping, j.coulomb, j.armature))
+        rows.append([escape(j.name), kind, escape(link.name), escape(link.parent), span, *rest])
+    return table_html(head, rows, text=(0, 1, 2, 3), caption="Joints, in SI units and radians, on the link side of the gearing")
+
+
+def _bodies(robot: Robot) -> str:
+    head = ["link", "mass, kg", "centre of mass, m", "I<sub>xx</sub>", "I<sub>yy</sub>", "I<sub>zz</sub>"]
+    head += ["I<sub>xy</sub>", "I<sub>xz</sub>", "I<sub>yz</sub>"]
+    rows = []
+    for link in robot.links:
+        b, I = link.inertia, link.inertia.tensor
+        entries = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+        rows.append([escape(link.name), number(b.mass), vector(b.com), *(number(float(x)) for x in entries)])
+    return table_html(head, rows, caption="Links: inertia in kg m², about the centre of mass, in link axes, true tensor entries")
+
+
+def _frames(robot: Robot) -> str:
+    if not robot.frames:
+        return ""
+    listed = ", ".join(f"<b>{escape(f.name)}</b> on {escape(f.link)}" for f in robot.frames)
+    if len(robot.frames) > FEW:
+        return f'<details><summary>{len(robot.frames)} named frames</summary><p class="note">{listed}.</p></details>'
+    return f'<p class="note">Named frames, which every <code>link=</code> accepts: {listed}.</p>'
+
+
+def doubts(robot: Robot) -> str:
+    """What robot.check() finds."""
+    found = robot.check()
+    if not found:
+        return '<h3>Doubtful data</h3><p class="check good"><span aria-hidden="true">✓</span> Nothing doubtful found.</p>'
+    items = "".join(f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in found)
+    told = "The data are used as they are; nothing is mended silently."
+    return f'<h3>Doubtful data <span class="badge doubt">{len(found)}</span></h3><p>{told}</p><ul class="doubts">{items}</ul>'
+
+
+def closed_forms(robot: Robot) -> Section:
+    """M, C and g as MathML, if the arm is small enough to be read; else why not, and how to get them."""
+    key, title = "equations", "Closed-form equations"
+    if not robot.n:
+        return Section(key, title, "<p>Without joints there are no equations of motion.</p>")
+    form, terms = _readable(robot)
+    if form is None:
+        why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"
+        how = 'da.equations(robot).save("equations.tex")'
+        words = f"With {why} the closed forms would fill pages that nobody reads, so they are left out here."
+        return Section(
+            key, title, f"<p>{words} To get them: <code>{escape(how)}</code>, or <code>.md</code>, <code>.txt</code>.</p>"
+        )
+    balance = r"M(q)\,\ddot{q} + C(q, \dot{q})\,\dot{q} + g(q) + \mathrm{friction}(\dot{q}) = \tau"
+    names = {"M": "Mass matrix (symmetric)", "C": "Coriolis matrix, of the Christoffel symbols", "g": "Gravity"}
+    parts = [f"<p>{_math(balance)}</p>", f"<p>{_shorthand(robot)}</p>"]
+    for part, words in names.items():
+        rows = "".join(_row(entry_name(part, i), f.latex(True)) for _, i, f in form.entries((part,)))
+        scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="{words}">'
+        parts.append(f'<h3>{words}</h3>{scroll}<table class="math">{rows}</table></div>')
+    return Section(key, title, "".join(parts) + _values(form))
+
+
+def _readable(robot: Robot) -> tuple[Equations | None, int]:
+    """The equations with symbols or, failing that, with numbers, that are short enough; and how many terms there were."""
+    terms = 0
+    if robot.n > SMALL:
+        return None, terms
+    for symbols, most in ((None, SYMBOLIC), ((), NUMERIC)):
+        form = equations(robot) if symbols is None else equations(robot, symbols)
+        terms = sum(map(len, form.M.flat))
+        if terms <= most:  # the Coriolis matrix is only worth making then
+            terms = sum(len(f) for _, _, f in form.entries(("M", "C", "g")))
+        if terms <= most:
+            return form, terms
+    return None, terms
+
+
+def _shorthand(robot: Robot) -> str:
+    one, both = r"\theta_1", r"(\theta_1 + \theta_2)"
+    angle, index = (both, "{12}") if robot.n > 1 else (one, "1")
+    cosine, sine = (
+        f"{_math(f'{letter}_{index}')} stands for {_math(word + angle)}" for letter, word in (("C", r"\cos"), ("S", r"\sin"))
+    )
+    return f"{cosine} and {sine}. Armature counts in M; friction is left out here."
+
+
+def _row(name: str, latex: str) -> str:
+    lines = broken(latex)
+    first = f"<tr><td>{_math(name)}</td><td>{_math('=')}</td><td>{_math(lines[0])}</td></tr>"
+    return first + "".join(f'<tr class="on"><td></td><td></td><td>{_math(line)}</td></tr>' for line in lines[1:])
+
+
+def broken(latex: str, width: int = WIDTH) -> list[str]:
+    r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
+
+    >>> broken(r"a + \bigl(b - c\bigr) + d", 8)
+    ['a + \\bigl(b - c\\bigr)', '+ d']
+    """
+    pieces, depth, start = list[str](), 0, 0
+    for found in re.finditer(r"[{}()]| (?=[+-] )", latex):
+        sign = found.group()
+        depth += (sign in "{(") - (sign in "})")
+        if sign == " " and depth == 0:
+            pieces.append(latex[start : found.start()])
+            start = found.start()
+    lines = [""]
+    for piece in [*pieces, latex[start:]]:
+        if lines[-1] and _seen(lines[-1]) + _seen(piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.strip() for line in lines]
+
+
+def _seen(latex: str) -> int:
+    """About how many letters are seen."""
+    return len(re.sub(r"\\[a-z]+|[{}_^ ]", "", latex))
+
+
+def _math(latex: str) -> str:
+    """MathML of our own LaTeX, which holds no text from files."""
+    optional("latex2mathml")
+    return import_module("latex2mathml.converter").convert(latex)
+
+
+def _values(form: Equations) -> str:
+    if not form.values:
+        return '<p class="note">Lengths, masses and inertias are the numbers of this robot.</p>'
+    used = sorted(form.values.items())
+    listed = ", ".join(f"{escape(name)} = {number(value, 6)}" for name, value in used)
+    return (
+        f'<details class="values"><summary>Values of the symbols for this robot</summary><p class="figures">{listed}</p></details>'
+    )
+
+
+def conventions(robot: Robot) -> Section:
+    """The conventions that robot.summary() prints."""
+    rows = []
+    for line in CONVENTIONS.splitlines():
+        name, _, words = line.partition("  ")
+        rows.append([f"<b>{escape(name)}</b>", escape(words.strip())])
+    listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in rows)
+    gravity = f"<dt><b>here</b></dt><dd>gravity {vector(robot.gravity)} m/s², base at {vector(robot.base.translation)} m</dd>"
+    return Section("conventions", "Conventions", f'<dl class="pairs">{listed}{gravity}</dl>')

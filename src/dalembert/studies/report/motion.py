@@ -1,0 +1,98 @@
+"""The motion that a report follows: a quintic move within the limits, or the caller's own."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model
+from dalembert.motion.paths import quintic
+
+DURATION = 3.0  # s
+SAMPLES = 201
+PEAK = 1.875  # of a quintic's velocity, times its duration, for a move of 1
+
+
+class Motion(NamedTuple):
+    """Samples of a motion: time (T,), and q, qd, qdd (T, n)."""
+
+    time: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    told: str
+
+    @property
+    def step(self) -> float:
+        """Seconds between samples."""
+        return float(self.time[1] - self.time[0])
+
+
+def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
+    """Two configurations within the limits, (n,) each: a third to two thirds of each joint's range apart, at most of a half turn.
+
+    Neighbours move in opposite directions, so that the arm folds, and by different amounts, so that lines in charts can be told
+    apart; velocity limits shorten the move.
+
+    >>> import dalembert as da
+    >>> [x.round(3).tolist() for x in ends(da.robot("two_link"))]
+    [[-0.745, 0.428], [0.968, -0.925]]
+    """
+    low, high = _ranges(robot)
+    fastest = np.array([x.joint.velocity_limit or np.inf for x in robot.links])  # files write 0 for unknown
+    share = np.modf((np.arange(robot.n) + 1) * 0.6180339887)[0]  # of the golden ratio: spread evenly, never twice the same
+    middle = (0.5 + 0.3 * (share - 0.5)) * high + (0.5 - 0.3 * (share - 0.5)) * low
+    move = np.minimum((0.36 + 0.3 * share) * (high - low), fastest * duration / PEAK)
+    move = move * np.where(np.arange(robot.n) % 2, -1, 1)
+    return np.clip(middle - move / 2, low, high), np.clip(middle + move / 2, low, high)
+
+
+def _ranges(robot: Model) -> tuple[Array, Array]:
+    """The part of each joint's range that the move may use: about its middle, at most a half turn or 0.6 m."""
+    reach = np.array([0.6 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    low, high = robot.lower, robot.upper
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - reach, -reach / 2)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + reach, reach / 2)),
+    )
+    middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
+    return middle - half, middle + half
+
+
+def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> Motion:
+    """Samples of a path (a function of time with a `duration`), of a trajectory, or of the default quintic move.
+
+    >>> import dalembert as da
+    >>> follow(da.robot("two_link")).q.shape
+    (201, 2)
+    """
+    told = "the given motion"
+    if path is None:
+        told = f"a quintic move of {DURATION:g} s between two configurations within the limits"
+        if not robot.n:
+            still = np.zeros((samples, 0))
+            return Motion(np.linspace(0.0, DURATION, samples), still, still, still, told)
+        path = quintic(*ends(robot), DURATION)
+    if all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
+        time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
+        few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
+        motion = Motion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
+    elif callable(path) and hasattr(path, "duration"):
+        given: Any = path
+        time = np.linspace(0.0, float(given.duration), samples)
+        q, qd, qdd = (np.asarray(x, dtype=float) for x in given(time))
+        motion = Motion(time, q, qd, qdd, told)
+    else:
+        raise Error(f"path must be a motion such as da.quintic(start, goal, duration) or a Trajectory, got {brief(path)}")
+    return _checked(robot, motion)
+
+
+def _checked(robot: Model, motion: Motion) -> Motion:
+    if motion.q.shape != (len(motion.time), robot.n):
+        raise Error(f"a report follows one motion of the {robot.n} joints of {robot.name}, got positions of shape {motion.q.shape}")
+    if len(motion.time) < 2 or not motion.time[-1] > motion.time[0]:
+        raise Error("a report needs a motion of at least two samples that takes some time")
+    if not all(np.isfinite(x).all() for x in motion[:4]):
+        raise Error("a report needs a motion of finite positions, velocities and accelerations")
+    return motion

@@ -1,0 +1,229 @@
+"""What happens along the motion: torques, inertias, quasi-velocities; and the energies of a free fall."""
+
+from html import escape
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.robots import Robot
+from dalembert.studies.report import compute
+from dalembert.studies.report.charts import Panel, Series
+from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
+from dalembert.studies.report.motion import Motion
+
+LINES = 8  # of different colours in one chart
+ENTRIES = 36  # of the mass matrix that a page keeps
+NO_JOINTS = "<p>This robot has no joints.</p>"
+
+
+def _sliding(robot: Robot) -> list[bool]:
+    return [link.joint.kind == "prismatic" for link in robot.links]
+
+
+def force_units(robot: Robot) -> list[str]:
+    """N or N m, by joint."""
+    return ["N" if s else "N m" for s in _sliding(robot)]
+
+
+def _section(key: str, title: str, before: str, figures: tuple[Figure, ...], after: str = "") -> Section:
+    return Section(key, title, before + "".join(map(figure_html, figures)) + after, figures)
+
+
+def motion(robot: Robot, m: Motion) -> Section:
+    """Positions, velocities and accelerations; with many joints, those that move most are drawn."""
+    if not robot.n:
+        return Section("motion", "The motion", NO_JOINTS)
+    panels: list[Panel] = []
+    hidden = 0
+    for sliding, unit in ((False, "rad"), (True, "m")):
+        chosen = [i for i, s in enumerate(_sliding(robot)) if s == sliding]
+        if chosen:
+            drawn = leaders(m.q, chosen)
+            hidden += len(chosen) - len(drawn)
+            panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn))
+            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn))
+            panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
+    few = f" Of {robot.n} joints, the {LINES} of each kind that change most are drawn; the numbers have all." if hidden else ""
+    caption = (
+        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Move over a chart to move the arm."
+    )
+    return _section("motion", "The motion", "", (Figure("motion", "motion", m.time, tuple(panels), caption),))
+
+
+def leaders(values: Array, chosen: list[int]) -> list[int]:
+    """The joints whose values (T, n) change most, as many as there are colours, in order."""
+    return sorted(sorted(chosen, key=lambda i: -float(np.ptp(values[:, i])))[:LINES])
+
+
+def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int], drawn: list[int]) -> Panel:
+    """One line for each joint; those that are not drawn are kept for the table."""
+    style = {i: f"s{i if robot.n <= LINES else drawn.index(i)}" for i in drawn}
+    return Panel(title, unit, tuple(Series(robot.joint_names[i], values[:, i], style.get(i, "")) for i in chosen))
+
+
+def _few(robot: Robot) -> str:
+    return f" The {LINES} joints that change most are drawn; the numbers have all." if robot.n > LINES else ""
+
+
+def torques(robot: Robot, m: Motion) -> Section:
+    """Joint forces, split by cause."""
+    if not robot.n:
+        return Section("torques", "Torques", NO_JOINTS)
+    found = compute.torques(robot, m)
+    styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
+    parts = [name for name in styles if getattr(found, name).any()]
+    panels = [
+        Panel(
+            robot.joint_names[i],
+            unit,
+            (
+                *(Series("Coriolis" if p == "coriolis" else p, getattr(found, p)[:, i], styles[p]) for p in parts),
+                Series("total", found.total[:, i], "total"),
+            ),
+        )
+        for i, unit in enumerate(force_units(robot))
+    ]
+    order = _ordered([p.size for p in panels])
+    missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]
+    none = f" There is no {' and no '.join(missing)} part." if missing else ""
+    caption = (
+        "The joint forces of the motion. Inertial: M(q) q̈, armature included. Coriolis: products of two different velocities. "
+        f"Centrifugal: squares of velocities. Gravity: what holds the arm still.{none}"
+    )
+    words = "The sum of the parts equals inverse dynamics by Newton–Euler"
+    figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
+    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, found.defect))
+
+
+def _ordered(sizes: list[float]) -> list[int]:
+    """Indices in order, but the largest ones first as far as panels are open at once."""
+    if len(sizes) <= SHOWN:
+        return list(range(len(sizes)))
+    largest = sorted(sorted(range(len(sizes)), key=lambda i: -sizes[i])[:SHOWN])
+    return largest + [i for i in range(len(sizes)) if i not in largest]
+
+
+def inertias(robot: Robot, m: Motion) -> Section:
+    """Entries of the mass matrix with their translational and rotational parts."""
+    title = "Mass matrix"
+    if not robot.n:
+        return Section("mass-matrix", title, NO_JOINTS)
+    found = compute.inertias(robot, m)
+    chosen = entries(found.total)
+    panels = []
+    for i, j in chosen:
+        unit = ("kg m²", "kg m", "kg")[sum(_sliding(robot)[k] for k in (i, j))]
+        rotor = (Series("rotor", found.rotors[:, i, j], "s4"),) if found.rotors[0].any() else ()
+        lines = (
+            Series("translation", found.translation[:, i, j], "s0"),
+            Series("rotation", found.rotation[:, i, j], "s1"),
+            *rotor,
+            Series("total", found.total[:, i, j], "total"),
+        )
+        panels.append(Panel(f"M{_below(i)}{_comma(robot)}{_below(j)}", unit, lines))
+    all_of_them = robot.n * (robot.n + 1) // 2
+    left = f" The {all_of_them - len(chosen)} smallest are left out." if len(chosen) < all_of_them else ""
+    caption = (
+        "Entries of the mass matrix along the motion, as in figures 3.10 and 3.11 of Fu, Gonzalez and Lee: what the links' masses "
+        "contribute by moving their centres (translation), and what their inertias contribute by turning (rotation). Diagonal "
+        f"entries come first, then the others by how strongly they couple two joints.{left} "
+        "<code>robot.dalembert_terms(q, qd)</code> has them all."
+    )
+    words = "The sum of the parts equals the mass matrix by composite bodies"
+    figure = Figure("mass-matrix", "motion", m.time, tuple(panels), caption, "more entries")
+    return _section("mass-matrix", title, "", (figure,), check_html(words, found.defect))
+
+
+def entries(M: Array) -> list[tuple[int, int]]:
+    """Which entries of M (T, n, n) to show: the diagonal, then those that couple two joints most, |M_ij| / sqrt(M_ii M_jj)."""
+    n = M.shape[-1]
+    largest = np.abs(M).max(axis=0)
+    scale = np.sqrt(np.diag(largest))
+    with np.errstate(all="ignore"):
+        coupling = np.nan_to_num(largest / np.outer(scale, scale))
+    others = sorted(((i, j) for i in range(n) for j in range(i + 1, n) if coupling[i, j] > 1e-12), key=lambda e: -coupling[e])
+    return ([(i, i) for i in range(n)] + others)[:ENTRIES]
+
+
+def _below(i: int) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(d)] for d in str(i + 1))
+
+
+def _comma(robot: Robot) -> str:
+    return "," if robot.n > 9 else ""
+
+
+def quasi(robot: Robot, m: Motion) -> Section:
+    """Quasi-velocities, and D(k) beside the diagonal of M."""
+    key, title = "quasi-velocities", "Quasi-velocities and D(k)"
+    if not robot.n:
+        return Section(key, title, NO_JOINTS)
+    found = compute.quasi(robot, m)
+    if isinstance(found, str):
+        return Section(
+            key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(found)}.</p>'
+        )
+    locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
+    everyone, drawn = list(range(robot.n)), leaders(found.nu, list(range(robot.n)))
+    nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", found.nu, everyone, drawn)
+    share = _lines(robot, "Kinetic energy by joint, ν²/2", "J", found.nu**2 / 2, everyone, drawn)
+    push = _lines(robot, "Quasi-forces ε = m⁻¹τ", "√kg m/s²", found.epsilon, everyone, drawn)
+    panels = [
+        Panel(
+            f"{robot.joint_names[k]}: D({k + 1})",
+            "kg" if sliding else "kg m²",
+            (
+                Series("M_kk, joints behind it locked", locked[:, k], "s0"),
+                Series("D(k), joints behind it free", found.D[:, k], "s1"),
+            ),
+        )
+        for k, sliding in enumerate(_sliding(robot))
+    ]
+    order = _ordered([p.size for p in panels])
+    first = Figure(
+        "quasi-velocities",
+        "motion",
+        m.time,
+        (nu, push, share),
+        "Quasi-velocities ν = mᵀq̇, the quasi-forces that belong to them (ν·ε = q̇·τ, the power), and each joint’s part of the "
+        f"kinetic energy.{_few(robot)}",
+    )
+    words = "D(k) is the inertia that a joint feels when all joints behind it are free to give way; M<sub>kk</sub> when locked."
+    second = Figure("D", "motion", m.time, tuple(panels[i] for i in order), words, "more joints")
+    before = (
+        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia becomes diagonal, and each joint’s equation "
+        "has one of its own.</p>"
+    )
+    after = check_html("ν·ν/2 equals the kinetic energy", found.defect)
+    return _section(key, title, before, (first, second), after)
+
+
+def _rate_unit(robot: Robot) -> str:
+    kinds = set(_sliding(robot))
+    return " or ".join(unit for sliding, unit in ((False, "rad/s"), (True, "m/s")) if sliding in kinds)
+
+
+def energy(robot: Robot, m: Motion) -> Section:
+    """Energies of a simulation without torques."""
+    key, title = "energy", "Energy of a free fall"
+    found = compute.free(robot, m)
+    if isinstance(found, str):
+        return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> No simulation: {escape(found)}.</p>')
+    total, everyone = found.kinetic + found.potential, list(range(robot.n))
+    lost = (Series("lost to friction", found.dissipated, "s4"),) if found.dissipated.any() else ()
+    lines = (
+        Series("kinetic", found.kinetic, "s0"),
+        Series("potential", found.potential - found.potential[0], "s2"),
+        *lost,
+        Series("total" + (", with what is lost" if lost else ""), total - found.potential[0] + found.dissipated, "total"),
+    )
+    panels = (
+        Panel("Energy, from the start", "J", lines),
+        Panel("Drift of the total", "J", (Series("drift", found.balance, "s1"),)),
+        _lines(robot, "Joint velocities of the fall", _rate_unit(robot), found.qd, everyone, leaders(found.qd, everyone)),
+    )
+    caption = (
+        f"The arm is let go where the motion starts and falls without torques ({escape(found.told)}). "
+        f"The total should stay; it drifts by {scientific(found.drift)} of the largest kinetic energy."
+    )
+    return _section(key, title, "", (Figure("energy", "free", found.time, panels, caption),))

@@ -1,0 +1,193 @@
+"""What the 3D view draws: the kinematic chain, and shapes fixed in links, made from their geometry alone.
+
+The page's script computes poses from q itself: before . motion along z . after, as the conventions say. Lengths are in metres.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.model.links import Link
+from dalembert.model.model import Model
+from dalembert.model.pose import Pose
+from dalembert.studies.report.motion import Motion
+
+TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
+MOST_TRAILS = 6
+FAR = 1e6  # m: nothing is drawn beyond
+
+
+class Stage(NamedTuple):
+    """How to look at the whole motion: up, the direction of the eye, the middle of what is seen, half its width, height and depth
+    as the eye sees them, the point of the floor below the base, and how thick a link near the base is.
+    """
+
+    up: Array
+    eye: Array
+    middle: Array
+    half: Array
+    floor: Array
+    radius: float
+    thick: float
+
+
+def scene(robot: Model, motion: Motion) -> dict[str, Any]:
+    """Everything that the page's script needs, as plain lists and numbers.
+
+    >>> import dalembert as da
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
+    ['joint', 'tube', 'com', 'joint', 'tube', 'com']
+    """
+    at = stage(robot, motion)
+    chain = [
+        {
+            "name": link.joint.name,
+            "parent": parent,
+            "before": _pose(link.before),
+            "after": _pose(link.after),
+            "screw": list(link.joint.screw),
+        }
+        for link, parent in zip(robot.links, robot.parents, strict=True)
+    ]
+    return {
+        "base": _pose(robot.base),
+        "chain": chain,
+        "shapes": shapes(robot, motion, at.thick),
+        "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
+        **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
+        "radius": round(at.radius, 4),
+        "thick": round(at.thick, 5),
+    }
+
+
+def points(robot: Model, q: Array) -> Array:
+    """Places in the world that the arm occupies: joints, link origins, tips and the base, (T, k, 3)."""
+    places = [np.broadcast_to(robot.base.translation, (len(q), 3))]
+    if robot.n:
+        poses: Array = robot.poses(q)  # type: ignore[attr-defined]
+        for i, link in enumerate(robot.links):
+            places += [poses[:, i, :3, 3], _carried(poses[:, i], link.after.inverse.translation)]
+        places += [_carried(poses[:, i], _end(robot, i, tip)) for i, tip in tips(robot) if i >= 0]
+    return np.stack(places, axis=1)
+
+
+def stage(robot: Model, motion: Motion) -> Stage:
+    """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
+    up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
+    cloud = np.clip(np.nan_to_num(points(robot, motion.q)), -FAR, FAR).reshape(-1, 3)
+    radius = max(float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max()), 1e-3)
+    thick = 0.05 * radius
+    thin = _thin(cloud, up)
+    eye = np.cos(0.55) * thin + np.sin(0.55) * np.cross(up, thin) + 0.4 * up
+    eye = eye / np.linalg.norm(eye)
+    base = robot.base.translation
+    floor = base + up * (float((cloud @ up).min()) - float(base @ up) - 1.6 * thick)
+    side = np.cross(up, eye) / np.linalg.norm(np.cross(up, eye))
+    axes = np.stack([side, np.cross(eye, side), eye])
+    seen = np.concatenate([cloud, [floor]]) @ axes.T
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    return Stage(up, eye, axes.T @ (low / 2 + high / 2), high / 2 - low / 2 + 2 * thick, floor, radius, thick)
+
+
+def _thin(cloud: Array, up: Array) -> Array:
+    """The level direction in which the places spread least, always to the same side."""
+    first = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
+    first = first / np.linalg.norm(first)
+    level = np.stack([first, np.cross(up, first)])
+    flat = (cloud - cloud.mean(axis=0)) @ level.T
+    thin = level.T @ np.linalg.eigh(flat.T @ flat)[1][:, 0]
+    return thin if thin @ np.array([1.0, -2.0, 1.0]) >= 0 else -thin
+
+
+def tips(robot: Model) -> list[tuple[int, Pose]]:
+    """The ends of the arm: of every link that carries none, the frame of a tool, or else the link's own."""
+    found: list[tuple[int, Pose]] = []
+    for i in sorted(set(range(-1, robot.n)) - set(robot.parents) - ({-1} if robot.n else set())):
+        name = robot.base_name if i < 0 else robot.link_names[i]
+        frames = [f for f in robot.frames if f.link == name]
+        frames.sort(key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
+        found.append((i, frames[0].pose if frames else Pose.identity()))
+    return found
+
+
+def _end(robot: Model, i: int, tip: Pose) -> Array:
+    """Where the last link ends; if its frame stands on its joint, at the centre of mass."""
+    if i < 0:
+        return tip.translation
+    link = robot.links[i]
+    there = np.abs(tip.translation - link.after.inverse.translation).max() > 1e-9
+    return tip.translation if there or not link.inertia.mass > 0 else link.inertia.com
+
+
+def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
+    """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame.
+
+    `base` is the thickness of a link near the base; those further out are thinner.
+    """
+    ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
+    for link, parent in zip(robot.links, robot.parents, strict=True):
+        ends[parent].append(link.before.translation)
+    for i, tip in tips(robot):
+        ends[i].append(_end(robot, i, tip))
+    found = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
+    heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
+    for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
+        found += _joint(i, link, motion.q[:, i], thick)
+        found += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
+        if (mass := link.inertia.mass) > 0:
+            ball = base * (0.25 + 0.9 * (mass / heaviest) ** (1 / 3))
+            found.append({"kind": "com", "link": i, "points": [_rounded(link.inertia.com)], "radius": round(ball, 5)})
+    return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
+
+
+def _thicknesses(robot: Model, ends: dict[int, list[Array]], base: float) -> list[float]:
+    """Links further out are thinner, and fingers are not thicker than long; where joints coincide, the parent's length counts."""
+    depth: list[int] = []
+    length: list[float] = []
+    for i, (link, parent) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+        reach = max((float(np.linalg.norm(end - link.after.inverse.translation)) for end in ends[i]), default=0.0)
+        length.append(reach if reach > 0.1 * base else np.inf if parent < 0 else length[parent])
+    taper = 0.5 / max(3, *depth, 0)
+    return [min(base * (1 - taper * d), max(0.4 * x, 0.12 * base)) for d, x in zip(depth, length, strict=True)]
+
+
+def _joint(i: int, link: Link, q: Array, thick: float) -> list[dict[str, Any]]:
+    """A cylinder about the axis; or a box, and the rod on which it slides, as long as the motion needs."""
+    axis, radius = link.after.inverse, round(1.4 * thick, 5)
+    if link.joint.kind != "prismatic":
+        return [{"kind": "joint", "link": i, "at": _pose(axis), "radius": radius}]
+    rod = [axis.translation - axis.rotation[:, 2] * x for x in (max(float(q.max()), 0.0), min(float(q.min()), 0.0))]
+    return [{"kind": "slide", "link": i, "at": _pose(axis), "radius": radius}, _tube(i, rod, 0.55 * thick)]
+
+
+def elbow(axis: Pose, end: Array, thick: float) -> list[Array]:
+    """From a joint to a place on its link: first along the joint's axis, then straight; short pieces are left out."""
+    start, z = axis.translation, axis.rotation[:, 2]
+    along = start + z * float(z @ (end - start))
+    corners = [start]
+    for corner in (along, end):
+        if np.linalg.norm(corner - corners[-1]) > 0.05 * thick:
+            corners.append(corner)
+    return corners
+
+
+def _tube(link: int, corners: list[Array], radius: float) -> dict[str, Any]:
+    return {"kind": "tube", "link": link, "points": [_rounded(c) for c in corners], "radius": round(radius, 5)}
+
+
+def _carried(poses: Array, point: Array) -> Array:
+    return poses[:, :3, 3] + np.matvec(poses[:, :3, :3], point)
+
+
+def _pose(pose: Pose) -> list[float]:
+    """The upper three rows of the homogeneous matrix."""
+    return _rounded(pose.matrix[:3].reshape(-1), 6)
+
+
+def _rounded(values: Array, digits: int = 5) -> list[float]:
+    return [round(float(np.clip(np.nan_to_num(x), -FAR, FAR)), digits) + 0.0 for x in values]

@@ -1,0 +1,114 @@
+"""Writing a report: all sections in order, then the file."""
+
+import re
+import warnings
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import Error, PerformanceWarning, brief, optional
+from dalembert.model import zoo
+from dalembert.progress import Progress, chosen
+from dalembert.robots import Robot
+from dalembert.storage.opening import file_path, told
+from dalembert.storage.saving import save_text
+from dalembert.studies.compare import Comparison
+from dalembert.studies.report import model_sections, motion_sections
+from dalembert.studies.report.comparison import comparison
+from dalembert.studies.report.figures import Section, rounded
+from dalembert.studies.report.header import header, made
+from dalembert.studies.report.motion import Motion, follow
+from dalembert.studies.report.page import page, three
+from dalembert.studies.report.scene import scene
+
+Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
+
+# What makes each section from the robot and the motion, and its share of the time, in percent; in the order of the page.
+SECTIONS: tuple[tuple[int, Callable[[Robot, Motion, Step, Comparison | None], Section]], ...] = (
+    (1, lambda robot, *_: model_sections.parameters(robot)),
+    (1, lambda robot, motion, *_: motion_sections.motion(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.torques(robot, motion)),
+    (2, lambda robot, motion, *_: motion_sections.inertias(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.quasi(robot, motion)),
+    (6, lambda robot, motion, *_: motion_sections.energy(robot, motion)),
+    (70, lambda robot, _, step, found: comparison(robot, found, lambda done, total: step(done / total))),
+    (2, lambda robot, *_: model_sections.closed_forms(robot)),
+    (1, lambda robot, *_: model_sections.conventions(robot)),
+)
+
+
+def study(
+    robot: Robot | str,
+    directory: str | PathLike[str] | None = None,
+    *,
+    path: Any = None,
+    compared: Comparison | None = None,
+    progress: Progress | bool | None = None,
+) -> Path:
+    """Write a report on a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
+
+    `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
+    motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
+    `compared` is what `da.compare` has found for this robot, if it has.
+    `progress`: None (a bar if a person looks on), True, False, or a function of (percent done, 100).
+
+    >>> import dalembert as da, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study(da.robot("two_link"), folder).name
+    'report.html'
+    """
+    robot = _robot(robot)
+    three()  # what is not installed is better said at once
+    optional("latex2mathml")
+    tell, before = chosen(progress, f"studying {robot.name}"), 0
+    sections: list[Section] = []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
+        warnings.simplefilter("ignore", PerformanceWarning)  # what is slow here is told in the comparison
+        motion = follow(robot, path)
+        for share, make in SECTIONS:
+            tell(before, 100)
+            step: Step = lambda part, at=before, share=share: tell(at + round(part * share), 100)  # noqa: E731
+            sections.append(make(robot, motion, step, compared))
+            before += share
+        text = page(f"{robot.name} · dalembert study", header(robot, motion), sections, _data(robot, motion), _footer())
+    target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
+    with told(target, "written"):
+        target.mkdir(parents=True, exist_ok=True)
+    saved = save_text(target / "report.html", text)
+    tell(100, 100)
+    return saved
+
+
+def _robot(given: Any) -> Robot:
+    if isinstance(given, str):
+        return zoo.robot(Robot, given)
+    if not isinstance(given, Robot):
+        raise Error(f"study takes a robot or a built-in name, got {brief(given)}")
+    return given
+
+
+def safe_name(name: str) -> str:
+    """A robot's name as a part of a file name.
+
+    >>> safe_name("../my arm<script>")
+    'my-arm-script'
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
+
+
+def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
+    """What the page's scripts need beside the figures."""
+    return {
+        "name": safe_name(robot.name),
+        "time": rounded(motion.time),
+        "q": [rounded(row) for row in motion.q],
+        "scene": scene(robot, motion),
+    }
+
+
+def _footer() -> str:
+    words = "One file, nothing is loaded from the network; the 3D view uses three.js (MIT licence)."
+    return f"<footer><p>Made {made()}. {words}</p></footer>"

@@ -1,0 +1,148 @@
+"""The letters that a book would take: equal lengths are l, gravity is g, a rod's centre of mass is at l/2."""
+
+import ast
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from dalembert.errors import Error, brief, unknown
+from dalembert.symbolic.closed_form.meaning import lone_name, names_in, valued
+from dalembert.symbolic.parameters import Symbolic
+
+_PARAMETER = re.compile(r"([mcIbag])([xyz]*)(\d*)")  # the names of `robot.symbolic`
+_KINDS = {"m": "mass", "I": "moment of inertia", "g": "gravity", "a": "length", "b": "length", "c": "length"}
+_WORDS = {
+    "m": "mass of link {}, kg",
+    "I": "moment of inertia {axes} of link {} about its centre of mass, kg m²",
+    "g": "gravity {axes}, m/s²",
+    "a": "length behind joint {} along {axes}, m",
+    "b": "length before joint {} along {axes}, m",
+    "c": "centre of mass of link {} along {axes}, m",
+}
+
+
+class Letter(NamedTuple):
+    """A parameter of `robot.symbolic` that a symbol stands for, the symbol's value, and what it is in words."""
+
+    parameter: str
+    value: float
+    words: str
+
+
+def book(made: Symbolic, given: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What a book would write for the parameters of a robot, as far as it has other words for them; `given` goes before.
+
+    Equal lengths are all l, a lone component of gravity is g with its sign outside, and what is a small fraction of a link's only
+    length (a centre of mass at -l/2, an inertia m l^2/12) is written as that.
+
+    >>> import dalembert as da
+    >>> book(da.robot("two_link").symbolic(("com", "length", "gravity")))
+    {'ax1': 'l', 'ax2': 'l', 'gy': '-g', 'cx1': '-1/2*(l)', 'cx2': '-1/2*(l)'}
+    """
+    values = dict(zip(made.names, map(float, made.values), strict=True))
+    found = {name: meaning if isinstance(meaning, str) else repr(meaning) for name, meaning in (given or {}).items()}
+    lengths = [name for name in values if name[0] in "ab"]
+    for name in values:
+        if name in found:
+            continue
+        if name in lengths and len({values[other] for other in lengths}) == 1:
+            found[name] = "l"
+        elif name in lengths and len(_lengths_of(name, values)) == 1:
+            found[name] = name[0] + name[2:]
+        elif name[0] == "g" and _lone_gravity(values):
+            found[name] = "-g" if values[name] < 0 else "g"
+    for name in values:
+        if name not in found and (fraction := _fraction(name, values, found, made)):
+            found[name] = fraction
+    return found
+
+
+def letters(made: Symbolic, where: Mapping[str, ast.expr]) -> dict[str, list[Letter]]:
+    """The symbols that are parameters of the robot under another name, or its own: each with all that it stands for."""
+    values = dict(zip(made.names, map(float, made.values), strict=True))
+    found: dict[str, list[Letter]] = {}
+    for name, value in values.items():
+        if (named := lone_name(where[name]) if name in where else (name, 1)) is not None:
+            short, sign = named
+            minus = "minus " if sign < 0 and name[0] != "g" else ""  # g is the size of gravity
+            found.setdefault(short, []).append(Letter(name, sign * value, minus + described(name, values)))
+    return found
+
+
+def known_values(found: Mapping[str, list[Letter]]) -> dict[str, float]:
+    """Values of the letters that stand for equal things."""
+    same = {short: {(_KINDS[x.parameter[0]], x.value) for x in several} for short, several in found.items()}
+    return {short: several[0].value for short, several in found.items() if len(same[short]) == 1}
+
+
+def check_letters(made: Symbolic, where: Mapping[str, ast.expr], found: Mapping[str, list[Letter]]) -> None:
+    """Refuse a letter for things that are not equal, and expressions that are not worth what the robot has."""
+    for short, (first, *rest) in found.items():
+        for x in rest:
+            kinds = [_KINDS[y.parameter[0]] for y in (first, x)]
+            if kinds[0] != kinds[1]:
+                raise Error(f"{first.parameter}, a {kinds[0]}, and {x.parameter}, a {kinds[1]}, cannot share the name {short!r}")
+            if first.value != x.value:
+                raise Error(f"{first.parameter} = {first.value:g} and {x.parameter} = {x.value:g} cannot share the name {short!r}")
+    known = known_values(found)
+    for name, value in zip(made.names, map(float, made.values), strict=True):
+        tree = where.get(name)
+        if tree is None:
+            continue
+        for other in names_in(tree):
+            if other not in known:
+                raise Error(f"the value of {other} is not known: give one of the robot's parameters that name")
+        written = valued(tree, known, float)
+        if abs(written - value) > 1e-9 * abs(value):
+            raise Error(f"{name} is {value:g}, but {ast.unparse(tree)} is {written:g}")
+
+
+def meanings(where: Any, made: Symbolic) -> dict[str, Any]:
+    """`where` as users give it, with names that exist."""
+    if where is None:
+        return {}
+    if isinstance(where, str) and where == "book":
+        return dict(book(made))
+    if not isinstance(where, Mapping):
+        raise Error(f"where must be 'book' or meanings of symbols, such as {{'ax1': 'l', 'cx1': '-l/2'}}, got {brief(where)}")
+    for name in where:
+        if name not in made.names:
+            raise unknown("symbol", name, made.names)
+    return dict(where)
+
+
+def described(name: str, values: Mapping[str, float]) -> str:
+    """A parameter in words."""
+    match = _PARAMETER.fullmatch(name)
+    kind, axes, number = ("m", "", "") if match is None else match.groups()
+    return "gravity, m/s²" if kind == "g" and _lone_gravity(values) else _WORDS[kind].format(number, axes=axes)
+
+
+def _lone_gravity(values: Mapping[str, float]) -> bool:
+    """Whether gravity has one component only."""
+    return sum(name[0] == "g" for name in values) == 1
+
+
+def _lengths_of(name: str, values: Mapping[str, float]) -> list[str]:
+    """The lengths of the link that a parameter belongs to."""
+    number = name.lstrip("mcIbagxyz")
+    return [other for other in values if other[0] in "ab" and other[2:] == number]
+
+
+def _fraction(name: str, values: Mapping[str, float], found: Mapping[str, str], made: Symbolic) -> str | None:
+    """A centre of mass or an inertia as a small fraction of the link's only length, if it is one."""
+    lengths = _lengths_of(name, values)
+    if name[0] not in "cI" or len(lengths) != 1:
+        return None
+    length, value = f"({found.get(lengths[0], lengths[0])})", values[lengths[0]]
+    if name[0] == "I":
+        i = int(name.lstrip("Ixyz"))
+        mass = float(made.model.tree.mass[i - 1])
+        if not mass:
+            return None
+        letter = f"({found.get(f'm{i}', f'm{i}')})" if f"m{i}" in values else repr(mass)
+        length, value = f"{letter}*{length}^2", mass * value * value
+    ratio = values[name] / value
+    fraction = Fraction(ratio).limit_denominator(12)
+    return f"{fraction}*{length}" if fraction and abs(ratio - fraction) < 1e-12 * abs(ratio) else None

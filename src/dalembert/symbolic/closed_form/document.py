@@ -1,0 +1,128 @@
+"""Equations as files: a complete LaTeX document, Markdown with mathematics, or text."""
+# ruff: noqa: D102 - the members of a protocol need no words of their own
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from dalembert.symbolic.closed_form.book import described, letters
+from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.meaning import lone_name
+from dalembert.symbolic.closed_form.paper import document, escaped_text, in_latex, in_markdown, plain, save
+from dalembert.symbolic.closed_form.write import LatexStyle, powered
+from dalembert.symbolic.parameters import Symbolic
+
+_BALANCE = r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau"
+_TITLES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity", "tau": "Joint forces"}
+_NOTHING = "The robot has no joints: there is nothing to write."
+
+
+class Equations(Protocol):
+    """What is written: the parts of `equations.Equations` that this module reads."""
+
+    @property
+    def robot(self) -> Symbolic: ...
+    @property
+    def symbols(self) -> Symbols: ...
+    @property
+    def where(self) -> Mapping[str, Any]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def values(self) -> Mapping[str, float]: ...
+    @property
+    def tau(self) -> Any: ...
+    @property
+    def tree(self) -> Any: ...
+    @property
+    def note(self) -> str: ...
+    def parameters(self) -> Mapping[str, Form]: ...
+    def latex(self, short: bool = ..., parts: Any = ...) -> str: ...
+    def __str__(self) -> str: ...
+
+
+def save_equations(equations: Equations, path: str | Path, short: bool) -> Path:
+    """Write the equations in the language that the file's ending names."""
+    writers = {
+        ".tex": lambda: _tex(equations, short),
+        ".md": lambda: _markdown(equations, short),
+        ".txt": lambda: _text(equations),
+    }
+    return save(path, writers, "equations")
+
+
+class _Parameter(NamedTuple):
+    """A symbol that occurs, what it is, and its value; a symbol of the user's own may have none."""
+
+    name: str
+    words: str
+    value: float | None
+
+
+def _parameters(equations: Equations) -> list[_Parameter]:
+    own, known = equations.values, letters(equations.robot, equations.where)
+    powers = [term.powers for form in equations.tau for term in form.decoded()]
+    there = [any(p[i] for p in powers) for i in range(len(equations.names))]
+    names = [name for name, used in zip(equations.names, there, strict=True) if used]
+    return [_Parameter(name, "; ".join(dict.fromkeys(x.words for x in known.get(name, ()))), own.get(name)) for name in names]
+
+
+def rewritten(equations: Equations) -> list[tuple[str, Form]]:
+    """What is written with other letters, in words, and how: the centre of mass of link 1, -l/2."""
+    made, where = equations.robot, equations.where
+    own, scalars = dict(zip(made.names, map(float, made.values), strict=True)), equations.parameters()
+    return [(described(name, own), scalars[name]) for name in made.names if name in where and lone_name(where[name]) is None]
+
+
+def _listed(equations: Equations, short: bool) -> list[str]:
+    """The parameters, one line each, in words and mathematics."""
+    style = LatexStyle(equations.symbols, short)
+    lines: list[str] = []
+    for name, words, value in _parameters(equations):
+        shown = style.names[name] + ("" if value is None else f" = {powered(f'{value:.12g}')}")
+        lines.append(f"${shown}$" + (f": {words}" if words else ""))
+    lines += [f"{words}: ${form.latex(short)}$" for words, form in rewritten(equations)]
+    field = equations.symbols.forms(equations.tree.gravity)
+    down = ", ".join(x.latex(short) for x in field)
+    return [*lines, f"gravity in the base frame, m/s²: $({down})$" if any(field) else "no gravity"]
+
+
+def _notes(equations: Equations, short: bool) -> list[str]:
+    """What a reader must know before the formulas."""
+    angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
+    notes: list[str] = []
+    if short and len(angles) == 1:
+        inside = rf"\theta_{{{angles[0]}}}"
+        notes.append(rf"Here $C_{{{angles[0]}}} = \cos{inside}$ and $S_{{{angles[0]}}} = \sin{inside}$.")
+    if short and len(angles) > 1:
+        i, j = angles[:2]
+        pair = f"{i},{j}" if len(equations.symbols.joints) > 9 else f"{i}{j}"
+        inside = rf"(\theta_{i} + \theta_{j})"
+        notes.append(rf"Here $C_{{{pair}}} = \cos{inside}$ and $S_{{{pair}}} = \sin{inside}$; a minus sign subtracts an angle.")
+    return [*notes, *([equations.note] if equations.note else []), *([] if equations.symbols.joints else [_NOTHING])]
+
+
+def _tex(equations: Equations, short: bool) -> str:
+    parts = [f"\\[ {_BALANCE} \\]", *_notes(equations, short)]
+    if equations.symbols.joints:
+        parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in _TITLES]
+        listed = (escaped_text(line) for line in _listed(equations, short))
+        parts += ["\\section*{Parameters}\n" + " \\\\[2pt]\n".join(listed)]
+    return document(f"Equations of motion of {equations.robot.model.name}", parts)
+
+
+def _markdown(equations: Equations, short: bool) -> str:
+    lines = [f"# Equations of motion of {plain(equations.robot.model.name)}", f"$$ {_BALANCE} $$", *_notes(equations, short)]
+    if equations.symbols.joints:
+        for part, title in _TITLES.items():
+            lines += [f"## {title}", in_markdown(equations.latex(short, part))]
+        lines += ["## Parameters", "\n".join(f"- {line}" for line in _listed(equations, short))]
+    return "\n\n".join(lines) + "\n"
+
+
+def _text(equations: Equations) -> str:
+    values = [f"{name} = {value:.12g}  # {words}" for name, words, value in _parameters(equations) if value is not None]
+    values += [f"# {words}: {form}" for words, form in rewritten(equations)]
+    values.append(f"# gravity in the base frame, m/s²: ({', '.join(map(str, equations.symbols.forms(equations.tree.gravity)))})")
+    head = f"# {equations.robot.model.name}: M qdd + C qd + g = tau"
+    return "\n".join([head, str(equations), "", "# parameters", *values]) + "\n"

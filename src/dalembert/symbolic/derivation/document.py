@@ -1,0 +1,224 @@
+"""A derivation as a document: Markdown with LaTeX, or LaTeX alone."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.arguments import choice, numbers, several, whole
+from dalembert.errors import Error
+from dalembert.model.edit import without_armature, without_friction
+from dalembert.model.model import Model, a_robot
+from dalembert.quantities.dynamics import inverse_dynamics
+from dalembert.symbolic.closed_form.form import TooLongError
+from dalembert.symbolic.closed_form.names import latex_name
+from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in_latex, in_markdown, save
+from dalembert.symbolic.closed_form.write import powered
+from dalembert.symbolic.derivation.latex import equation, matrix, shown
+from dalembert.symbolic.derivation.letters import Lettered, lettered
+from dalembert.symbolic.derivation.methods import METHODS, Step
+from dalembert.symbolic.parameters import PARTS
+
+MOST_TERMS = 2_000  # of one value: a dozen pages or more
+BRANCHES = (
+    "The robot branches, and the books' formulas are those of a chain: link $i - 1$ in them stands for the link that carries "
+    "link $i$ (in order, the links are carried by {}), link $i + 1$ for all links that link $i$ carries, whose forces and moments "
+    "are added, and sums run over the links that all joints named in them move."
+)
+
+
+class Check(NamedTuple):
+    """A state, the joint forces that the derived formulas give there, those of inverse dynamics, and the largest difference."""
+
+    q: Any
+    qd: Any
+    qdd: Any
+    tau: Any
+    expected: Any
+    difference: float
+
+
+class _Block(NamedTuple):
+    """A piece of the document: a heading of level 1 or 2, text, an item of a list, or mathematics."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivation:
+    """The steps of a method for one robot; print it, `save` it, or take values out: `d["D"]`, `d.steps[0].values`.
+
+    Values are arrays of symbolic scalars that SymPy takes as they are: `sympy.Matrix(d["D"])`.
+    """
+
+    name: str
+    method: str
+    steps: tuple[Step, ...]
+    check: Check
+    _letters: Lettered
+    _friction: bool
+
+    def __getitem__(self, name: str) -> Any:
+        """A value by its name, such as U21, D or tau1."""
+        found = {k: v for step in self.steps for k, v in step.values.items()}
+        return found[choice(name, "value of this derivation:", found)]
+
+    def at(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The derived joint forces at a state, with the robot's own numbers."""
+        return _evaluate(self._letters, self.steps[-1], q, qd, qdd)
+
+    def markdown(self) -> str:
+        """The document as Markdown; mathematics between dollar signs."""
+        marks = {"1": "# {}", "2": "## {}", "text": "{}", "item": "- {}"}
+        parts = [(b.kind, in_markdown(b.text) if b.kind == "math" else marks[b.kind].format(b.text)) for b in self._blocks()]
+        return _joined(parts) + "\n"
+
+    def latex(self) -> str:
+        """The document as LaTeX, complete."""
+        marks = {"1": r"\section*{%s}", "2": r"\subsection*{%s}", "text": "%s", "item": r"$\bullet$ %s\\[2pt]"}
+        parts = [(b.kind, in_latex(b.text) if b.kind == "math" else marks[b.kind] % escaped_text(b.text)) for b in self._blocks()]
+        return HEAD + _joined(parts) + "\n\\end{document}\n"
+
+    def save(self, path: str | Path) -> Path:
+        """Write a complete LaTeX document (.tex) or Markdown with mathematics (.md); returns where it is."""
+        return save(path, {".tex": self.latex, ".md": self.markdown}, "a derivation")
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Derivation of {self.name} by {self.method}: {len(self.steps)} steps>"
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def _blocks(self) -> list[_Block]:
+        method = METHODS[self.method]
+        blocks = [_Block("1", f"{_plain(self.name)}: {method.title}"), _Block("text", f"After {method.source}.")]
+        blocks += _conventions(self._letters, self._friction)
+        for number, step in enumerate(self.steps, 1):
+            blocks.append(_Block("2", f"{number}. {step.title} {step.equation}"))
+            blocks.append(_Block("math", step.formula.replace(r"\frac", r"\dfrac")))
+            blocks += [_Block("text", step.remark)] if step.remark else []
+            blocks += [_Block("math", equation(entry.latex, entry.value)) for entry in step.entries.values()]
+        return blocks + _checked(self.check)
+
+
+def derive(
+    robot: Model,
+    method: str = "lagrange_euler",
+    symbols: Sequence[str] | str = PARTS,
+    *,
+    where: Mapping[str, Any] | str | None = None,
+    longest: int = 3,
+) -> Derivation:
+    """Every step of a method for one robot, as a document to teach with.
+
+    `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on symbols. `symbols`
+    are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names,
+    as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest`
+    joints is refused: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
+    `robot.inverse_dynamics`.
+
+    >>> import dalembert as da
+    >>> d = da.derive(da.robot("two_link"))
+    >>> d
+    <Derivation of two_link by lagrange_euler: 9 steps>
+    >>> d["D"][1, 1]
+    m2*l**2/3
+    >>> print(d.markdown().splitlines()[0])
+    # two_link: Lagrange-Euler
+    """
+    a_robot(robot, "derive")
+    choice(method, "method of a derivation:", METHODS)
+    if not robot.n:
+        raise Error(f"{robot.name} has no joints: there is nothing to derive")
+    if robot.n > whole(longest, "longest", 0):
+        raise Error(
+            f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
+            f"insist with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
+        )
+    try:
+        letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS)
+        steps = METHODS[method].steps(letters)
+    except TooLongError:
+        raise Error(
+            f"the derivation for {robot.name} has values of more than {MOST_TERMS} terms; take fewer symbols, such as "
+            "symbols=('mass', 'gravity') or symbols=(), robot.snapped(tol) if its angles are almost right ones, or "
+            "equations(robot).shared(), which writes the result with shared subexpressions"
+        ) from None
+    bare = without_armature(without_friction(robot))
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
+    tau, expected = _evaluate(letters, steps[-1], q, qd, qdd), inverse_dynamics(bare, q, qd, qdd, backend="numpy")
+    check = Check(q, qd, qdd, tau, expected, float(np.abs(tau - expected).max()))
+    rubbing = any(link.joint.damping or link.joint.coulomb or link.joint.armature for link in robot.links)
+    return Derivation(robot.name, method, steps, check, letters, rubbing)
+
+
+def _evaluate(letters: Lettered, forces: Step, q: Any, qd: Any, qdd: Any) -> Any:
+    n, values = len(letters.tree.parents), dict(letters.values)
+    for name, given in (("q", q), ("qd", qd), ("qdd", qdd)):
+        array = numbers(given, name)
+        if array.shape != (n,):
+            raise Error(f"{name} must have shape ({n},), got {array.shape}")
+        values |= {f"{name}{i + 1}": float(x) for i, x in enumerate(array)}
+    return np.array([x.evaluate(values) for x in forces.values.values()], dtype=float)
+
+
+def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
+    """What the letters and signs mean."""
+    gravity = letters.symbols.forms(letters.tree.gravity)
+    blocks = [
+        _Block("2", "The robot and its letters"),
+        _Block(
+            "text",
+            r"Joint variables: $"
+            + r",\ ".join(latex_name(f"q{i + 1}", letters.symbols) for i in range(len(letters.q)))
+            + r"$; link 0 is the base. $C_i = \cos\theta_i$, $S_i = \sin\theta_i$, $C_{ij} = \cos(\theta_i + \theta_j)$, "
+            r"$S_{i-j} = \sin(\theta_i - \theta_j)$ and so on.",
+        ),
+    ]
+    for name, words, value, parameters in letters.meaning:
+        latex = latex_name(name, letters.symbols)
+        blocks.append(_Block("item", f"${latex} = {powered(f'{value:.6g}')}$: {words} ({', '.join(parameters)})"))
+    blocks += [_Block("item", f"{words}: ${shown(x)}$") for words, x in letters.written]
+    field = f"${matrix(gravity)}$" if any(x != 0 for x in gravity) else "none"
+    blocks.append(_Block("text", f"Gravity in the base frame: {field}. The links have the frames of the robot's model."))
+    parents = letters.tree.parents
+    if parents != tuple(range(-1, len(parents) - 1)):
+        blocks.append(_Block("text", BRANCHES.format(", ".join(str(parent + 1) for parent in parents))))
+    if friction:
+        blocks.append(_Block("text", "Friction and the inertia of the rotors are left out."))
+    return blocks
+
+
+def _checked(check: Check) -> list[_Block]:
+    def row(values: Any) -> str:
+        return "(" + ", ".join(f"{x:.9g}" for x in values) + ")"
+
+    return [
+        _Block("2", "Check with numbers"),
+        _Block("text", "At the state"),
+        _Block("math", display([("q", row(check.q)), (r"\dot{q}", row(check.qd)), (r"\ddot{q}", row(check.qdd))])),
+        _Block("text", "the formulas above give, and inverse dynamics in floating-point numbers gives,"),
+        _Block("math", display([(r"\tau", row(check.tau)), (r"\tau", row(check.expected))])),
+        _Block("text", f"Largest difference: {check.difference:.1e}."),
+    ]
+
+
+def _joined(parts: list[tuple[str, str]]) -> str:
+    """Blocks with an empty line between them, items of a list without."""
+    text, before = "", ""
+    for kind, part in parts:
+        text += ("" if not text else "\n" if kind == before == "item" else "\n\n") + part
+        before = kind
+    return text
+
+
+def _plain(name: str) -> str:
+    """A name that neither Markdown nor LaTeX takes for markup."""
+    return re.sub(r"[^\w .-]", " ", name)

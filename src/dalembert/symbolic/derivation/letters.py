@@ -1,0 +1,49 @@
+"""A robot in letters: masses, lengths and the state become symbols, as a book would write them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from dalembert.model.model import Model
+from dalembert.model.tree import Tree
+from dalembert.symbolic.closed_form.book import book, check_letters, known_values, letters, meanings
+from dalembert.symbolic.closed_form.document import rewritten
+from dalembert.symbolic.closed_form.equations import equations
+from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.parameters import symbolic
+
+
+class Meaning(NamedTuple):
+    """What a letter stands for: its name, words, value, and the parameters of `robot.symbolic` that it is."""
+
+    name: str
+    words: str
+    value: float
+    parameters: tuple[str, ...]
+
+
+class Lettered(NamedTuple):
+    """The robot as formulations take it, its state, what the letters are worth and mean, and what is written with others."""
+
+    symbols: Symbols
+    tree: Tree
+    q: Any
+    qd: Any
+    qdd: Any
+    values: dict[str, float]
+    meaning: list[Meaning]
+    written: list[tuple[str, Form]]  # words, expression: -l/2
+
+
+def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str | None, most: int) -> Lettered:
+    """The robot with letters for its numbers and its state: the books' letters, but for what `where` says."""
+    made = symbolic(robot, parts)
+    e = equations(robot, parts, where=book(made, {} if isinstance(where, str) and where == "book" else meanings(where, made)))
+    e = replace(e, symbols=replace(e.symbols, most=most))
+    found = letters(made, e.where)
+    check_letters(made, e.where, found)
+    meaning = [
+        Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name in e.names if (of := found.get(name))
+    ]
+    s = e.symbols
+    return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(found), meaning, rewritten(e))

@@ -1,0 +1,147 @@
+"""One registry: what it says of a quantity is what functions, formulations, programs, types and documents have."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.derived.kinematics import FRAMES
+from dalembert.engine import names
+from dalembert.engine.kernels import BACKENDS
+from dalembert.engine.registry import QUANTITIES
+from dalembert.formulations import METHODS, REGISTRY
+
+SELECTED = {"rows": ("vx", "vy")}
+TASKS = tuple(name for name, quantity in QUANTITIES.items() if "rows" in quantity.options)
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_the_function_of_a_quantity_is_documented_by_the_registry(name):
+    quantity, function = QUANTITIES[name], getattr(da.Robot, name)
+    assert " ".join(function.__doc__.split()).startswith(quantity.about)
+    parameters = inspect.signature(function).parameters
+    assert list(parameters)[: 1 + len(quantity.inputs)] == ["robot", *quantity.inputs]
+    assert {*quantity.optional, "backend", "out"} <= {*parameters}
+    hidden = {"columns"}  # of base_regressor
+    assert {*quantity.options} - hidden <= {*parameters}
+    assert quantity.method in quantity.methods and quantity.group
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_programs_have_the_shapes_of_the_registry(name):
+    quantity, arm = QUANTITIES[name], da.robot("two_link")
+    options = {"rows": (3, 4)} if name in TASKS else {}
+    for optional in ((), tuple(quantity.optional)):
+        program = arm.program(name, optional=optional, **options)
+        chosen = quantity.check_options(options)
+        assert {v.name: v.shape for v in program.inputs} == {k: v.sized(arm) for k, v in quantity.arrays(optional).items()}
+        assert [v.shape for v in program.outputs] == [v.sized(arm, chosen) for v in quantity.outputs.values()]
+        assert [v.name for v in program.outputs] == list(quantity.outputs)
+    assert all(values.unit for values in (*quantity.inputs.values(), *quantity.outputs.values()))
+
+
+def test_formulations_take_what_is_declared():
+    for (quantity, _), (function, takes) in REGISTRY.items():
+        inputs = [x for x in inspect.signature(function).parameters if x not in ("tree", "t", "inverse_dynamics", "mass_matrix")]
+        described = QUANTITIES.get(quantity)
+        own = list(described.inputs) if described else ["q", "qd"]
+        assert inputs[: len(own)] == own, (quantity, function)
+        assert tuple(inputs[len(own) :]) == takes
+
+
+def test_a_file_is_a_method():
+    """A formulation needs one line: every file is listed, and every function of a quantity's name in it."""
+    folder = Path(inspect.getfile(next(iter(METHODS)))).parent
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == {module.__name__.rpartition(".")[2] for module in METHODS}
+    for module, listed in METHODS.items():
+        there = {
+            name
+            for name, value in vars(module).items()
+            if name in QUANTITIES and getattr(value, "__module__", "") == module.__name__
+        }
+        assert there <= {*listed}, module
+
+
+@pytest.mark.parametrize(
+    ("literal", "known"),
+    [
+        (names.InverseDynamicsMethod, da.methods("inverse_dynamics")),
+        (names.ForwardDynamicsMethod, da.methods("forward_dynamics")),
+        (names.MassMatrixMethod, da.methods("mass_matrix")),
+        (names.InverseMassMatrixMethod, da.methods("inverse_mass_matrix")),
+        (names.CoriolisMatrixMethod, da.methods("coriolis_matrix")),
+        (names.ChristoffelMethod, da.methods("christoffel")),
+        (names.Backend, BACKENDS),
+        (names.TwistFrame, FRAMES),
+    ],
+)
+def test_types_list_the_names(literal, known):
+    assert get_args(literal) == known
+
+
+def test_the_table_of_the_readme():
+    readme = Path(__file__).parent.parent.joinpath("README.md").read_text()
+    table = readme[readme.index("| what | functions of a robot") :].partition("\n\n")[0]
+    listed = set(re.findall(r"`(?:da\.)?(\w+)`", table))
+    assert not [name for name, quantity in QUANTITIES.items() if quantity.group != "books" and name not in listed]
+    for name, count in re.findall(r"`(\w+)` \((\d+)(?: methods)?\)", table):
+        assert len(da.methods(name)) == int(count)
+    for name in listed - {"da"}:
+        assert hasattr(da.Robot, name) or hasattr(da, name), name
+
+
+def test_messages_come_from_it():
+    arm = da.robot("two_link")
+    with pytest.raises(da.Error, match=r"unknown method for gravity_force: 'typo'"):
+        arm.program("gravity_force", "typo")
+    with pytest.raises(da.Error, match="unknown quantity 'stage'"):
+        arm.generate("c", "stage")
+    with pytest.raises(da.Error, match="unknown option of jacobian: 'lnk'; did you mean 'link'"):
+        arm.program("jacobian", lnk="link2")
+    with pytest.raises(da.Error, match="lagrange_euler does not take base_twist; these methods do: newton_euler"):
+        arm.program("inverse_dynamics", "lagrange_euler", optional="base_twist")
+
+
+def test_options_reach_derived_programs_and_general_counts():
+    arm = da.robot("planar_3r")
+    assert len(arm.program("coriolis_force", folding=False)) > len(arm.program("coriolis_force"))
+    assert len(arm.program("mass_matrix_rate", sharing=False)) > len(arm.program("mass_matrix_rate"))
+    plain, pushed = (arm.operation_count("inverse_dynamics", customized=False, optional=x) for x in ((), "wrenches"))
+    assert pushed.total > plain.total
+    with pytest.raises(da.Error, match="unknown option of mass_matrix: 'link'"):
+        arm.operation_count("mass_matrix", customized=False, link="x")
+
+
+def test_calls_are_remembered_by_how_they_are_spelled():
+    """The second call of any spelling gives the same bits; what is refused once is refused again."""
+    arm = da.robot("panda")
+    q, qd = np.linspace(-1, 1, 7), np.linspace(0, 1, 7)
+    spelled = [
+        lambda: arm.jacobian(q),
+        lambda: arm.jacobian(q=q),
+        lambda: arm.jacobian(q, "panda_hand"),
+        lambda: arm.jacobian(q, link="panda_hand", frame="world"),
+        lambda: arm.jacobian(frame="world", link="panda_hand", q=q),
+        lambda: arm.inverse_dynamics(q, qd, qdd=qd),
+        lambda: arm.inverse_dynamics(q, qd, qd, method="lie_group"),
+        lambda: arm.task_inertia(q, rows=("vx", "vy")),
+        lambda: arm.inverse_dynamics_derivatives(q, qd, qd).dq,
+        lambda: arm.diagonalize(q).U,
+        lambda: arm.quasi_velocity(q, qd, normalized=False),
+        lambda: arm.regressor(q, qd, qd, friction=True),
+        lambda: arm.base_regressor(q, qd, qd),
+    ]
+    for call in spelled:
+        first = call()
+        assert np.array_equal(call(), first) and np.array_equal(call(), first)
+    for wrong in (lambda: arm.inverse_dynamics(q, qd), lambda: arm.inverse_dynamics(q=q, qd=qd), lambda: arm.jacobian()):
+        with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'q(dd)?'"):
+            wrong()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'links'"):
+        arm.jacobian(q, links="panda_hand")
+    with pytest.raises(da.Error, match="q has shape"):
+        arm.jacobian(q[:3], "panda_hand")
