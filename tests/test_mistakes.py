@@ -113,6 +113,9 @@ MISTAKES = {
     "letters type": (lambda: da.random_robot(0, 5), "letters such as"),
     "parents type": (lambda: da.random_robot(0, "RR", (-1, -0.5)), "whole numbers"),
     "screws without homes": (lambda: da.Robot.from_screws([[0, 0, 1, 0, 0, 0]], [], []), "screws must be"),
+    "bench": (lambda: da.bench("panda"), "bench takes a robot"),
+    "bench states": (lambda: da.bench(ARM, states=0), "states must be"),
+    "study": (lambda: da.study(3), "study takes a robot"),
     "topic": (lambda: ARM.check().about("inertias"), "did you mean 'inertia'"),
     "load none": (lambda: da.load(None), "None: this is not the name of a file"),
     "load nul": (lambda: da.load("a\0.urdf"), "no null character"),
@@ -185,6 +188,7 @@ def test_messages_are_one_readable_line():
         [0.0] * 10**6,
         dict.fromkeys(range(1000), "x" * 1000),
         10**5000,
+        [10**5000],
     ):
         for action in (lambda x: da.robot(x), lambda x: ARM.locate(x), lambda x: da.Joint(x), lambda x: ARM.with_gravity(x)):
             with pytest.raises(da.Error) as found:

@@ -123,7 +123,7 @@ def special() -> dict[str, dict[str, Any]]:
         "files.load_states": {"robot": arm, "source": place / "states.csv"},
         "files.read_states": {"robot": arm, "source": place / "states.csv"},
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
-        "robot.with_parameters": {"parameters": arm.parameters}, "robot.torques_along": {"path": made["quintic"]},
+        "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.simulate": {"duration": 0.01},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
@@ -150,6 +150,7 @@ def special() -> dict[str, dict[str, Any]]:
 NOT_CALLED = {
     "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
+    "da.bench", "da.study",  # which take seconds
     "kernel.here",  # what a thread runs, arrays as they are
 }  # fmt: skip
 SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
@@ -165,7 +166,8 @@ def subjects() -> dict[str, Subject]:
     """Everything public that can be called, with valid arguments."""
     functions: dict[str, Any] = {}
     for prefix, module in (("da", da), ("da.trace", da.trace), ("da.cache", da.cache), ("files", files)):
-        for name, thing in vars(module).items():
+        for name in dir(module):
+            thing = getattr(module, name)
             own = getattr(thing, "__module__", "").startswith("dalembert")
             known = f"{prefix}.{name}" in NOT_CALLED or any(thing is other for other in functions.values())
             if callable(thing) and own and not name.startswith("_") and not known:

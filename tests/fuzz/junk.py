@@ -59,7 +59,7 @@ JUNK = {
     "ragged": ragged,
     "nested": lambda: [[[[[[0.0]]]]]],
     "long list": lambda: [0.0] * 100_000,
-    "list of huge numbers": lambda: [10**400, 10**400],
+    "list of huge numbers": lambda: [10**400, 10**5000],
     "dict": lambda: {"a": 1},
     "dict of a list": lambda: {"q": [0.0, 0.0]},
     "dict of numbers": lambda: {1: 2, None: 3},

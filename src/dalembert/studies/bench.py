@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.arguments import whole
 from dalembert.engine.registry import quantity_named
-from dalembert.errors import Error, PerformanceWarning, SingularWarning, brief, optional
-from dalembert.model.model import Model
+from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
+from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
@@ -18,6 +19,7 @@ from dalembert.studies.timing import seconds
 from dalembert.text import table
 
 BATCH = 10_000
+MOST_STATES = 10_000_000
 # our quantities and Pinocchio's functions for them
 BENCHED = {
     "inverse_dynamics": "rnea",
@@ -79,8 +81,8 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     >>> bench(da.robot("two_link"), states=100).rows[0].quantity
     'inverse_dynamics'
     """
-    if not isinstance(states, int) or isinstance(states, bool) or states < 1:
-        raise Error(f"states must be a whole number from 1, got {brief(states)}")
+    a_robot(robot, "bench")
+    states = whole(states, "states", 1, MOST_STATES)
     robot, rng, notes, rows = robot.without_friction(), np.random.default_rng(0), list[str](), list[Timing]()
     if not robot.n:
         return Bench(robot.name, states, (), (f"{robot.name} has no moving joints: there is nothing to measure",))
