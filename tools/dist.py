@@ -14,12 +14,13 @@ import tomllib
 import venv
 from email import message_from_bytes
 from pathlib import Path
+from runpy import run_path
 from shutil import copy, copytree, ignore_patterns
 from zipfile import ZipFile
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-NAME = f"dalembert-{PROJECT['version']}"
+NAME = f"dalembert-{run_path(str(ROOT / 'src/dalembert/version.py'))['__version__']}"
 HELPERS = [r for r in PROJECT["optional-dependencies"]["test"] if r.startswith(("pytest", "hypothesis"))]
 TESTS = [f"tests/test_{name}.py" for name in ("model", "native_objects", "files")]
 

@@ -23,7 +23,7 @@ from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on beside the robot
-SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
+SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "quantities", "simulation", "trace")
 LARGE = 50_000  # nodes, and thrice the results: about four seconds of compiling
 
 
