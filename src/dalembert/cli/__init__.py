@@ -44,6 +44,7 @@ def _main(given: list[str]) -> int:
         _forget_output()
         return READER_GONE
     except Exception as error:
+        _finish_output()
         if debug:
             traceback.print_exc()
             return WRONG
@@ -94,6 +95,14 @@ def _fail(message: str) -> int:
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"dalembert: warning: {Error(message)}", file=sys.stderr)
+
+
+def _finish_output() -> None:
+    """Print what is left, or give it up: on a full disk Python would fail once more at its end, with a code of its own."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _forget_output()
 
 
 def _forget_output() -> None:
