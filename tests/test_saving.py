@@ -98,10 +98,11 @@ def test_full_devices(tmp_path):
         full.close()
     motion.to_csv("/dev/null")
     (tmp_path / "a.csv").write_text("1,2,3,4,5,6\n")
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     for arguments in (["inverse", "two_link", str(tmp_path / "a.csv")], ["robots"]):
         with Path("/dev/full").open("w") as full:
             command = [sys.executable, "-m", "dalembert", *arguments]
-            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=buffered)
         assert done.returncode == 2
         assert done.stderr.startswith("dalembert: ") and done.stderr.endswith("No space left on device\n")
         assert done.stderr.count("\n") == 1

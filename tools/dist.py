@@ -2,8 +2,8 @@
 
     python tools/dist.py        # after `make dist`
 
-The wheel is installed into an empty environment in a temporary folder. The quick tests run there, in what the sdist holds beside the
-source, which is removed. With CI set, which runs all tests on the source, only some of them do.
+The wheel is installed into an empty environment in a temporary folder. The quick tests run there, in what the sdist holds beside
+the source, which is removed. With CI set, which runs all tests on the source, only some of them do.
 """
 
 import os
