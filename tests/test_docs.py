@@ -1,6 +1,7 @@
 """The pages of the documentation, as far as they can be judged without building them (`make docs` does, warnings being errors)."""
 
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -119,6 +120,16 @@ def test_docstrings_become_markup():
         "Lambda = 1 is a sentence.", "",
         ">>> x_ = 1", ">>> x_", "1", "",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("holder", [da, da.Robot], ids=["dalembert", "Robot"])
+def test_examples_in_docstrings_look_like_code(holder):
+    """Lines of code without a prompt are indented: else the page runs them together as a sentence."""
+    things = {name: getattr(da, name) for name in dir(da)} if holder is da else vars(da.Robot)
+    for name, thing in things.items():
+        text = inspect.getdoc(thing) or ""
+        flat = [line for line in text.splitlines() if re.match(r"\w+ = (da|robot|arm)\.\w+\(", line)]
+        assert not flat, f"{name}: indent {flat} in its docstring"
 
 
 def test_what_pages_would_fetch_is_found(tmp_path):

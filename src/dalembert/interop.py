@@ -50,8 +50,8 @@ def jax_function(program: Program) -> Callable[..., Any]:
 def torch_function(program: Program) -> Callable[..., Any]:
     """The program as a function of PyTorch tensors, one per input and in their order; autograd, torch.func and batches work.
 
-    tau = da.torch_function(robot.program("inverse_dynamics"))
-    tau(q.requires_grad_(), qd, qdd).square().sum().backward()
+        tau = da.torch_function(robot.program("inverse_dynamics"))
+        tau(q.requires_grad_(), qd, qdd).square().sum().backward()
     """
     return _function(checked(program, "torch_function"), optional("torch").as_tensor)
 
