@@ -34,7 +34,8 @@ def helper(name):
 
 def test_every_method_has_its_page():
     entries = helper("methods").METHODS
-    assert set(entries) == {method for _, method in REGISTRY}
+    known = {method for _, method in REGISTRY}
+    assert set(entries) == known, f"docs/_ext/methods.py: METHODS needs {known - set(entries) or 'no'} and not {set(entries) - known}"
     for method, entry in entries.items():
         page = (DOCS / "formulations" / f"{entry.page}.md").read_text(encoding="utf-8")
         assert f"({method})=\n" in page, f"{entry.page}.md has no label ({method})="
