@@ -35,8 +35,12 @@ def helper(name):
 def test_every_method_has_its_page():
     entries = helper("methods").METHODS
     known = {method for _, method in REGISTRY}
-    assert set(entries) == known, f"docs/_ext/methods.py: METHODS needs {known - set(entries) or 'no'} and not {set(entries) - known}"
+    assert set(entries) == known, (
+        f"docs/_ext/methods.py: METHODS needs {known - set(entries) or 'no'} and not {set(entries) - known}"
+    )
+    index = (DOCS / "formulations" / "index.md").read_text(encoding="utf-8")
     for method, entry in entries.items():
+        assert f"\n{entry.page}\n" in index, f"the table of contents of docs/formulations/index.md needs {entry.page}"
         page = (DOCS / "formulations" / f"{entry.page}.md").read_text(encoding="utf-8")
         assert f"({method})=\n" in page, f"{entry.page}.md has no label ({method})="
         assert f"{{counts}} {method}\n" in page, f"{entry.page}.md does not show the counts of {method}"
@@ -102,7 +106,8 @@ def test_reference_names_exist():
 def test_every_method_of_a_robot_is_in_the_reference():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     own = {name for name in vars(da.Robot) if not name.startswith("_")}
-    assert {name for name in own if not re.search(rf"\bRobot\.{name}$", pages, re.MULTILINE)} == set()
+    missing = [f".. automethod:: Robot.{name}" for name in own if not re.search(rf"\bRobot\.{name}$", pages, re.MULTILINE)]
+    assert not missing, f"docs/api/robot.md needs {missing}"
 
 
 def test_docstrings_become_markup():

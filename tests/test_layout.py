@@ -67,9 +67,13 @@ def test_a_package_imports_what_it_says(package):
 
 def test_the_table_of_packages_says_the_same():
     page = Path(__file__).parent.parent.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = {name: set(re.findall(r"\w+", may)) for name, may in re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$", page, re.MULTILINE)}
+    rows = {
+        name: set(re.findall(r"\w+", may)) for name, may in re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$", page, re.MULTILINE)
+    }
     said = {package: set(allowed(package)) or {"nothing"} for package in PACKAGES} | {"cli": {"everything"}}
-    assert rows == said, f"the table of packages in CONTRIBUTING.md differs in {[name for name in said if rows.get(name) != said[name]]}"
+    assert rows == said, (
+        f"the table of packages in CONTRIBUTING.md differs in {[name for name in said if rows.get(name) != said[name]]}"
+    )
 
 
 def test_the_ground_imports_only_itself():

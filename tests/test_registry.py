@@ -31,6 +31,13 @@ def test_the_function_of_a_quantity_is_documented_by_the_registry(name):
     assert quantity.method in quantity.methods and quantity.group
 
 
+def test_help_has_one_name_for_the_robot():
+    """Functions bound to Robot call it `robot`; methods written in a class have `self` and `cls`."""
+    for name, bound in vars(da.Robot).items():
+        if inspect.isfunction(bound) and not name.startswith("_"):
+            assert next(iter(inspect.signature(bound).parameters)) == "robot", f"{bound.__module__}.{bound.__name__}"
+
+
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_programs_have_the_shapes_of_the_registry(name):
     quantity, arm = QUANTITIES[name], da.robot("two_link")
