@@ -33,8 +33,8 @@ class Link(NamedTuple):
     Wd: Any
     Wdd: Any
     pdd: Any
-    dW: Any  # by q_i: W_p dR_i
-    dp: Any  # by q_i: W_p ds_i
+    W_q: Any  # by q_i: W_p dR_i
+    p_q: Any  # by q_i: W_p ds_i
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
@@ -42,7 +42,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     poses = [tree.pose(i, q[..., i]) for i in range(len(tree.parents))]
     links = outward(tree, poses, qd, qdd)
     D, e = inward(tree, poses, links, wrenches)
-    return stack([trace_of_product(link.dW, D[i]) + dot(link.dp, e[i]) for i, link in enumerate(links)])
+    return stack([trace_of_product(link.W_q, D[i]) + dot(link.p_q, e[i]) for i, link in enumerate(links)])
 
 
 def outward(tree: Tree, poses: list[Transform], qd: Any, qdd: Any) -> list[Link]:
@@ -61,13 +61,13 @@ def outward(tree: Tree, poses: list[Transform], qd: Any, qdd: Any) -> list[Link]
             W0, Wd0, Wdd0, pdd0 = np.eye(3, dtype=int), zeros((3, 3)), zeros((3, 3)), -tree.gravity
         else:
             W0, Wd0, Wdd0, pdd0 = links[p].W, links[p].Wd, links[p].Wdd, links[p].pdd
-        dW, dp = W0 @ dR, rotate(W0, ds)
+        W_q, p_q = W0 @ dR, rotate(W0, ds)
         W = W0 @ R
-        Wd = Wd0 @ R + dW * v
-        Wdd = Wdd0 @ R + 2 * (Wd0 @ dR) * v + (W0 @ d2R) * (v * v) + dW * a
+        Wd = Wd0 @ R + W_q * v
+        Wdd = Wdd0 @ R + 2 * (Wd0 @ dR) * v + (W0 @ d2R) * (v * v) + W_q * a
         v, a = qd[..., i, None], qdd[..., i, None]
-        pdd = pdd0 + rotate(Wdd0, s) + 2 * rotate(Wd0, ds) * v + rotate(W0, d2s) * (v * v) + dp * a
-        links.append(Link(W, Wd, Wdd, pdd, dW, dp))
+        pdd = pdd0 + rotate(Wdd0, s) + 2 * rotate(Wd0, ds) * v + rotate(W0, d2s) * (v * v) + p_q * a
+        links.append(Link(W, Wd, Wdd, pdd, W_q, p_q))
     return links
 
 

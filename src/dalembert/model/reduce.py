@@ -173,8 +173,10 @@ def _handed_over(tree: Tree, bodies: list[Array]) -> list[tuple[Array, Array]] |
             return None
         if revolute:
             given = _line(body, carried[i])
+        elif rho == 0:
+            given = _spread(body)
         else:
-            given = _spread(body) if rho == 0 else np.zeros((4, 4), dtype=int)
+            given = np.zeros((4, 4), dtype=int)
         handed[i] = body, given
         if (parent := tree.parents[i]) >= 0:
             T = homogeneous(before)
