@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from conftest import run
 
 import dalembert as da
+from dalembert.engine.registry import QUANTITIES
 from dalembert.files import load_states
 
 pytest.importorskip("typer")
@@ -162,6 +164,26 @@ def test_version_and_help(ran):
         assert "Examples" in out
         assert f"dalembert {command}" in out
     assert ran()[0] == 2
+
+
+def test_help_lists_what_the_registry_has(ran, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "5000")
+    shown = {command: ran(command, "--help")[1] for command in ("inverse", "forward", "simulate", "generate")}
+    for command, quantity in [("inverse", "inverse_dynamics"), ("forward", "forward_dynamics"), ("simulate", "forward_dynamics")]:
+        assert ", ".join(da.methods(quantity)) in shown[command]
+    assert ", ".join(QUANTITIES) in shown["generate"]
+    assert ", ".join(da.methods("inverse_dynamics")) in shown["generate"]
+
+
+def test_the_table_of_commands_is_complete(ran):
+    page = Path(__file__).parent.parent.joinpath("docs", "command_line.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `dalembert (\w+)", page, re.MULTILINE)
+    assert listed
+    for command in listed:
+        assert ran(command, "--help")[0] == 0
+    overview = ran("--help")[1]
+    shown = re.findall(r"^\W*(\w+) ", overview[overview.index("Look at a robot") :].partition("Examples")[0], re.MULTILINE)
+    assert {word for word in shown if ran(word, "--help")[0] == 0} == {*listed}
 
 
 @pytest.mark.slow
@@ -374,7 +396,12 @@ def test_without_typer(tmp_path):
     assert done.stderr == "dalembert: the command line needs typer and rich: pip install 'dalembert[cli]'\n"
 
 
-ASKED = [("dalembert info pu", "puma560"), ("dalembert inverse puma560 -m lag", "lagrange_euler"), ("dalembert com", "compare")]
+ASKED = [
+    ("dalembert info pu", "puma560"),
+    ("dalembert inverse puma560 -m lag", "lagrange_euler"),
+    ("dalembert generate puma560 c -q mass_matrix -m comp", "composite_body"),
+    ("dalembert com", "compare"),
+]
 
 
 def test_completion():

@@ -1,6 +1,7 @@
 """The pages of the documentation, as far as they can be judged without building them (`make docs` does, warnings being errors)."""
 
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -33,8 +34,13 @@ def helper(name):
 
 def test_every_method_has_its_page():
     entries = helper("methods").METHODS
-    assert set(entries) == {method for _, method in REGISTRY}
+    known = {method for _, method in REGISTRY}
+    assert set(entries) == known, (
+        f"docs/_ext/methods.py: METHODS needs {known - set(entries) or 'no'} and not {set(entries) - known}"
+    )
+    index = (DOCS / "formulations" / "index.md").read_text(encoding="utf-8")
     for method, entry in entries.items():
+        assert f"\n{entry.page}\n" in index, f"the table of contents of docs/formulations/index.md needs {entry.page}"
         page = (DOCS / "formulations" / f"{entry.page}.md").read_text(encoding="utf-8")
         assert f"({method})=\n" in page, f"{entry.page}.md has no label ({method})="
         assert f"{{counts}} {method}\n" in page, f"{entry.page}.md does not show the counts of {method}"
@@ -100,7 +106,8 @@ def test_reference_names_exist():
 def test_every_method_of_a_robot_is_in_the_reference():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     own = {name for name in vars(da.Robot) if not name.startswith("_")}
-    assert {name for name in own if not re.search(rf"\bRobot\.{name}$", pages, re.MULTILINE)} == set()
+    missing = [f".. automethod:: Robot.{name}" for name in own if not re.search(rf"\bRobot\.{name}$", pages, re.MULTILINE)]
+    assert not missing, f"docs/api/robot.md needs {missing}"
 
 
 def test_docstrings_become_markup():
@@ -119,6 +126,16 @@ def test_docstrings_become_markup():
         "Lambda = 1 is a sentence.", "",
         ">>> x_ = 1", ">>> x_", "1", "",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("holder", [da, da.Robot], ids=["dalembert", "Robot"])
+def test_examples_in_docstrings_look_like_code(holder):
+    """Lines of code without a prompt are indented: else the page runs them together as a sentence."""
+    things = {name: getattr(da, name) for name in dir(da)} if holder is da else vars(da.Robot)
+    for name, thing in things.items():
+        text = inspect.getdoc(thing) or ""
+        flat = [line for line in text.splitlines() if re.match(r"\w+ = (da|robot|arm)\.\w+\(", line)]
+        assert not flat, f"{name}: indent {flat} in its docstring"
 
 
 def test_what_pages_would_fetch_is_found(tmp_path):

@@ -182,6 +182,16 @@ def test_exponents_never_run_over():
     assert once == c
 
 
+def test_products_leave_their_factors_alone():
+    """Forms are shared between equations and threads: a bound that a product finds too high stays with its owner."""
+    s = Symbols(("x",), "R")
+    wide = s["x"] ** 16 * s["x"] ** 16 * s["x"] ** 16
+    low = wide / wide  # 1, whose bound is 96
+    kept = {form: (form.degree, form.over, dict(form.terms)) for form in (low, wide)}
+    for _ in (low * wide, wide / low, low.diff("x")):
+        assert {form: (form.degree, form.over, dict(form.terms)) for form in kept} == kept
+
+
 def test_small_numbers_of_other_units_stay():
     """A length of 0.1 um in an arm of large masses is no rounding."""
     rows = [

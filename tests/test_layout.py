@@ -19,10 +19,18 @@ def modules(package):
     return sorted((ROOT / package).rglob("*.py"))
 
 
+def is_for_types(node):
+    """Whether a statement is `if TYPE_CHECKING:`, which never runs."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
 def imported(path, inside=True):
-    """(module, line) of every import of the package in a file; those inside functions and conditions, too."""
+    """(module, line) of every import of the package in a file; those inside functions and conditions, too, but not of types."""
     tree = ast.parse(path.read_text())
+    for_types = {id(x) for node in tree.body if is_for_types(node) for x in ast.walk(node)}
     for node in ast.walk(tree) if inside else tree.body:
+        if id(node) in for_types:
+            continue
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "dalembert":
             assert node.level == 0
             for name in node.names:
@@ -51,9 +59,21 @@ def test_a_package_imports_what_it_says(package):
         for module, line in imported(path):
             first = [*module.split("."), "__init__"][1]
             if first not in (package, *GROUND):
-                assert first in may, f"{path.relative_to(ROOT)}:{line} imports {module}"
+                assert first in may, f"{path.relative_to(ROOT)}:{line} imports {module}, which {package}/__init__.py does not say"
                 used.add(first)
-    assert package == "cli" or used == set(may), "what it does not import, it should not say"
+    unused = set(may) - used
+    assert package == "cli" or not unused, f"{package}/__init__.py says that it may import {sorted(unused)}, and it does not"
+
+
+def test_the_table_of_packages_says_the_same():
+    page = Path(__file__).parent.parent.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = {
+        name: set(re.findall(r"\w+", may)) for name, may in re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$", page, re.MULTILINE)
+    }
+    said = {package: set(allowed(package)) or {"nothing"} for package in PACKAGES} | {"cli": {"everything"}}
+    assert rows == said, (
+        f"the table of packages in CONTRIBUTING.md differs in {[name for name in said if rows.get(name) != said[name]]}"
+    )
 
 
 def test_the_ground_imports_only_itself():

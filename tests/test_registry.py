@@ -31,6 +31,13 @@ def test_the_function_of_a_quantity_is_documented_by_the_registry(name):
     assert quantity.method in quantity.methods and quantity.group
 
 
+def test_help_has_one_name_for_the_robot():
+    """Functions bound to Robot call it `robot`; methods written in a class have `self` and `cls`."""
+    for name, bound in vars(da.Robot).items():
+        if inspect.isfunction(bound) and not name.startswith("_"):
+            assert next(iter(inspect.signature(bound).parameters)) == "robot", f"{bound.__module__}.{bound.__name__}"
+
+
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_programs_have_the_shapes_of_the_registry(name):
     quantity, arm = QUANTITIES[name], da.robot("two_link")
@@ -80,18 +87,21 @@ def test_a_file_is_a_method():
     ],
 )
 def test_types_list_the_names(literal, known):
-    assert get_args(literal) == known
+    listed = get_args(literal)
+    name = next(name for name, value in vars(names).items() if value is literal)
+    assert listed == known, f"engine/names.py: {name} lists {listed}, the registry has {known}"
 
 
 def test_the_table_of_the_readme():
     readme = Path(__file__).parent.parent.joinpath("README.md").read_text()
     table = readme[readme.index("| what | functions of a robot") :].partition("\n\n")[0]
     listed = set(re.findall(r"`(?:da\.)?(\w+)`", table))
-    assert not [name for name, quantity in QUANTITIES.items() if quantity.group != "books" and name not in listed]
+    missing = [name for name, quantity in QUANTITIES.items() if quantity.group != "books" and name not in listed]
+    assert not missing, f"the table 'what | functions of a robot' of README.md needs {missing}"
     for name, count in re.findall(r"`(\w+)` \((\d+)(?: methods)?\)", table):
-        assert len(da.methods(name)) == int(count)
+        assert len(da.methods(name)) == int(count), f"README.md says that {name} has {count} methods"
     for name in listed - {"da"}:
-        assert hasattr(da.Robot, name) or hasattr(da, name), name
+        assert hasattr(da.Robot, name) or hasattr(da, name), f"README.md: robots have no {name}"
 
 
 def test_messages_come_from_it():

@@ -8,10 +8,9 @@
 """
 
 import sys as _sys
+import typing as _typing
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from dalembert import foreign as _foreign
 from dalembert import trace as trace
@@ -49,7 +48,7 @@ from dalembert.trace import enclosure as enclosure
 from dalembert.trace import replay as replay
 from dalembert.version import __version__ as __version__
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from dalembert.control.controllers import ComputedTorque as ComputedTorque
     from dalembert.control.controllers import GravityPD as GravityPD
     from dalembert.control.controllers import SlotineLi as SlotineLi
@@ -96,12 +95,14 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> _Any:
-    if name not in _LATER:
-        hint = f"; {_foreign.hint(name)}" if name in _foreign.FOREIGN else ""
-        raise AttributeError(f"module 'dalembert' has no attribute {name!r}{hint}", name=name, obj=_sys.modules[__name__])
-    value = globals()[name] = getattr(_import_module(f"dalembert.{_LATER[name]}"), name)
-    return value
+if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to a type checker
+
+    def __getattr__(name: str) -> _typing.Any:
+        if name not in _LATER:
+            hint = f"; {_foreign.hint(name)}" if name in _foreign.FOREIGN else ""
+            raise AttributeError(f"module 'dalembert' has no attribute {name!r}{hint}", name=name, obj=_sys.modules[__name__])
+        value = globals()[name] = getattr(_import_module(f"dalembert.{_LATER[name]}"), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -50,8 +50,10 @@ def jax_function(program: Program) -> Callable[..., Any]:
 def torch_function(program: Program) -> Callable[..., Any]:
     """The program as a function of PyTorch tensors, one per input and in their order; autograd, torch.func and batches work.
 
-    tau = da.torch_function(robot.program("inverse_dynamics"))
-    tau(q.requires_grad_(), qd, qdd).square().sum().backward()
+    PyTorch computes in the type of the tensors, which is float32 unless they were made with `dtype=torch.float64`.
+
+        tau = da.torch_function(robot.program("inverse_dynamics"))
+        tau(q.requires_grad_(), qd, qdd).square().sum().backward()
     """
     return _function(checked(program, "torch_function"), optional("torch").as_tensor)
 

@@ -19,12 +19,20 @@ FORMATS = ("text", "latex", "sympy")
 DOCUMENTS = ("markdown", "latex")
 _ALL = ",".join(PARTS_OF)
 _LETTERS = ",".join(PARTS)
+_INVERSE = ", ".join(methods("inverse_dynamics"))
 
 
 def _among(value: str, known: tuple[str, ...], what: str) -> str:
     if value not in known:
         raise unknown(what, value, known)
     return value
+
+
+def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The methods that all chosen quantities have."""
+    chosen = [name for name in ctx.params.get("quantity") or () if name in QUANTITIES] or ["inverse_dynamics"]
+    able = [name for name in methods(chosen[0]) if all(name in methods(other) for other in chosen)]
+    return [name for name in able if name.startswith(incomplete)]
 
 
 def equations(
@@ -90,12 +98,21 @@ def generate(
     quantity: Annotated[
         list[str] | None,
         typer.Option(
-            "--quantity", "-q", help="inverse_dynamics or another; again for more.", autocompletion=completing(*QUANTITIES)
+            "--quantity",
+            "-q",
+            metavar="QUANTITY",
+            help=f"What to compute, inverse_dynamics by default; again for more. One of {', '.join(QUANTITIES)}.",
+            autocompletion=completing(*QUANTITIES),
         ),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", help="The formulation.", autocompletion=completing(*methods("inverse_dynamics"))),
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"The formulation, the quantity's own by default; for inverse_dynamics one of {_INVERSE}.",
+            autocompletion=_complete_method,
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="What the names in the file begin with; the robot's name.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",

@@ -78,7 +78,8 @@ class Quantity:
         for name in options:
             if name not in self.options:
                 raise unknown(f"option of {self.name}:", name, self.options)
-        chosen = {**self.options, **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}}
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        chosen = {**self.options, **given}
         try:
             hash(tuple(chosen.values()))
         except TypeError:

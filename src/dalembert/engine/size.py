@@ -7,17 +7,15 @@ from dalembert.errors import Error
 
 MOST_WORK = 100_000  # lagrange_euler to 17 joints in a row, which is a minute of tracing
 
-# The highest power of n in each method's general count: counted for n = 3 .. 8 and 12 by `complexity.growth`, which takes seconds;
-# a test does that again.
+# The highest power of n in the general count of each method that is not linear: counted for n = 3 .. 8 and 12 by
+# `complexity.growth`, which takes seconds; a slow test does that again, and names a method that belongs here.
 ORDERS: dict[str, dict[str, int]] = {
     "inverse_dynamics": {
-        "newton_euler": 1, "newton_euler_base": 1, "lie_group": 1, "lie_group_com": 1, "spatial_operator": 1,
-        "recursive_lagrange_3x3": 1, "recursive_lagrange_4x4": 1, "angular_velocity_lagrange": 2, "generalized_dalembert": 3,
-        "stacked_operators": 2, "lie_closed_form": 4, "lagrange_euler": 4, "uicker_kahn": 4,
+        "angular_velocity_lagrange": 2, "generalized_dalembert": 3, "stacked_operators": 2, "lie_closed_form": 4,
+        "lagrange_euler": 4, "uicker_kahn": 4,
     },
     "forward_dynamics": {
-        "articulated_body": 1, "brandl": 1, "kalman": 1, "walker_orin_1": 3, "walker_orin_2": 3, "walker_orin_3": 3,
-        "walker_orin_4": 3, "joint_acceleration": 3, "diagonalized_normalized": 1, "diagonalized_unnormalized": 1,
+        "walker_orin_1": 3, "walker_orin_2": 3, "walker_orin_3": 3, "walker_orin_4": 3, "joint_acceleration": 3,
     },
     "mass_matrix": {
         "composite_body": 2, "lagrange_euler": 3, "generalized_dalembert": 3, "body_jacobians": 3, "stacked_operators": 3,

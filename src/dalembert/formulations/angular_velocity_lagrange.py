@@ -8,54 +8,75 @@ Gravity is the acceleration of the base.
 Corrected: E-S2 (projection on dw/dqd), E-S4 (the base accelerates with minus gravity).
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from dalembert.algebra.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
+from dalembert.algebra.spatial import Array, Transform, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
 from dalembert.model.tree import Tree
+
+
+class Link(NamedTuple):
+    """A link in motion, and the force and moment that its motion takes; in base axes."""
+
+    z: Any  # joint axis
+    o: Any  # a point on it that moves with the link
+    c: Any  # centre of mass
+    w: Any
+    wd: Any
+    vd: Any  # acceleration of the link's origin
+    F: Any
+    N: Any
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
     """Joint forces tau (..., n)."""
-    n = len(tree.parents)
-    poses = tree.poses(q)
-    z: list[Any] = []  # joint axis
-    o: list[Any] = []  # a point on it that moves with link i
-    w: list[Any] = []
-    wd: list[Any] = []
-    vd: list[Any] = []  # acceleration of the link's origin
-    F: list[Any] = []
-    N: list[Any] = []
-    c: list[Any] = []  # centre of mass
+    return stack(project(tree, outward(tree, tree.poses(q), qd, qdd, wrenches)))
+
+
+def outward(tree: Tree, poses: Sequence[Transform], qd: Any, qdd: Any, wrenches: Any) -> list[Link]:
+    """All links, from the base to the tips."""
+    links: list[Link] = []
     for i, parent in enumerate(tree.parents):
         _, after, rho, sigma = tree.joint(i)
         R, p = poses[i]
-        z.append(rotate(R, rotate_back(after.rotation, along_z(1))))
-        o.append(p - rotate(R, rotate_back(after.rotation, after.translation)))
-        w0, wd0, vd0, p0 = (
-            (zeros(3), zeros(3), -tree.gravity, zeros(3))
-            if parent < 0
-            else (w[parent], wd[parent], vd[parent], poses[parent].translation)
-        )
-        zd, zdd = z[i] * qd[..., i, None], z[i] * qdd[..., i, None]
-        at_joint = vd0 + swing(w0, wd0, o[i] - p0) + sigma * (zdd + 2 * cross(w0, zd))
-        w.append(w0 + rho * zd)
-        wd.append(wd0 + rho * (zdd + cross(w0, zd)))
-        vd.append(at_joint + swing(w[i], wd[i], p - o[i]))
+        z = rotate(R, rotate_back(after.rotation, along_z(1)))
+        o = p - rotate(R, rotate_back(after.rotation, after.translation))
+        if parent < 0:
+            w0, wd0, vd0, p0 = zeros(3), zeros(3), -tree.gravity, zeros(3)
+        else:
+            w0, wd0, vd0, p0 = links[parent].w, links[parent].wd, links[parent].vd, poses[parent].translation
+        zd, zdd = z * qd[..., i, None], z * qdd[..., i, None]
+        at_joint = vd0 + swing(w0, wd0, o - p0) + sigma * (zdd + 2 * cross(w0, zd))
+        w = w0 + rho * zd
+        wd = wd0 + rho * (zdd + cross(w0, zd))
+        vd = at_joint + swing(w, wd, p - o)
         r = rotate(R, tree.com[i])
-        c.append(p + r)
-        force = tree.mass[i] * (vd[i] + swing(w[i], wd[i], r))
-        Iw, Iwd = (rotate(R, rotate(tree.inertia[i], rotate_back(R, x))) for x in (w[i], wd[i]))
-        moment = Iwd + cross(w[i], Iw)
-        if wrenches is not None:
-            m_ext, f_ext = (rotate(R, x) for x in split(wrenches[..., i, :]))
-            force, moment = force - f_ext, moment - m_ext + cross(r, f_ext)
-        F.append(force)
-        N.append(moment)
-    tau: list[Any] = [0] * n
-    for i in range(n):
+        c = p + r
+        F, N = net_force(tree, i, R, r, (w, wd, vd), wrenches)
+        links.append(Link(z, o, c, w, wd, vd, F, N))
+    return links
+
+
+def net_force(tree: Tree, i: int, R: Any, r: Any, motion: tuple[Any, Any, Any], wrenches: Any) -> tuple[Any, Any]:
+    """Force and moment at the centre of mass of link i, at r from its origin, less what acts from outside."""
+    w, wd, vd = motion
+    force = tree.mass[i] * (vd + swing(w, wd, r))
+    Iw, Iwd = (rotate(R, rotate(tree.inertia[i], rotate_back(R, x))) for x in (w, wd))
+    moment = Iwd + cross(w, Iw)
+    if wrenches is None:
+        return force, moment
+    m_ext, f_ext = (rotate(R, x) for x in split(wrenches[..., i, :]))
+    return force - f_ext, moment - m_ext + cross(r, f_ext)
+
+
+def project(tree: Tree, links: list[Link]) -> list[Any]:
+    """tau: the forces of all links on the partial velocities of the joints that carry them."""
+    tau: list[Any] = [0] * len(links)
+    for i, link in enumerate(links):
         for j in tree.path(i):
             _, _, rho, sigma = tree.joint(j)
-            dv = rho * cross(z[j], c[i] - o[j]) + sigma * z[j]  # (3.15)
-            dw = rho * z[j]  # (3.16)
-            tau[j] = tau[j] + dot(F[i], dv) + dot(N[i], dw)  # (3.11), (3.12)
-    return stack(tau)
+            z, o = links[j].z, links[j].o
+            dv = rho * cross(z, link.c - o) + sigma * z  # (3.15)
+            dw = rho * z  # (3.16)
+            tau[j] = tau[j] + dot(link.F, dv) + dot(link.N, dw)  # (3.11), (3.12)
+    return tau

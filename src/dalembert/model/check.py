@@ -54,16 +54,16 @@ class Findings(tuple[Finding, ...]):
     __str__ = __repr__
 
 
-def check(model: Model) -> Findings:
+def check(robot: Model) -> Findings:
     """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
     link1: moves but has no mass [mass]
     """
-    noted = [Finding(note.link, note.topic, note.remark) for note in model.notes]
-    carrying, joints = set(model.parents), set(model.joint_names)
-    found = [doubt for i, link in enumerate(model.links) for doubt in _doubts(link, i in carrying, joints)]
+    noted = [Finding(note.link, note.topic, note.remark) for note in robot.notes]
+    carrying, joints = set(robot.parents), set(robot.joint_names)
+    found = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
     known = {(doubt.link, doubt.topic) for doubt in found}
     return Findings([*(note for note in noted if (note.link, note.topic) not in known), *found])
 
@@ -102,14 +102,14 @@ def almost_right(pose: Pose) -> float:
     return float(small.max()) if small.size else 0.0
 
 
-def summary(model: Model) -> Text:
+def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
-    head = f"{model.name}: {model.n} joint{'' if model.n == 1 else 's'} {model.structure}".rstrip()
-    lines = [f"{head}, {model.total_mass:.6g} kg, gravity {_vector(model.gravity)} m/s^2"]
-    if model.source:
-        lines.append(f"source: {model.source}")
+    head = f"{robot.name}: {robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    lines = [f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2"]
+    if robot.source:
+        lines.append(f"source: {robot.source}")
     rows = [("#", "joint", "kind", "parent", "link", "mass", "centre of mass", "range", "friction", "armature")]
-    for i, link in enumerate(model.links):
+    for i, link in enumerate(robot.links):
         j = link.joint
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
         span = f"{_limit(j.lower)} .. {_limit(j.upper)}"
@@ -118,12 +118,12 @@ def summary(model: Model) -> Text:
         body = link.inertia
         rows.append((str(i), j.name, kind, link.parent, link.name, f"{body.mass:g}", _vector(body.com), span, rubs, rotor))
     lines.append(table(rows))
-    if model.frames:
-        lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in model.frames))
-    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in model.links if x.joint.mimic]
+    if robot.frames:
+        lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in robot.frames))
+    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in robot.links if x.joint.mimic]
     if follows:
         lines.append(f"mimic joints, taken as independent: {', '.join(follows)}")
-    doubts = check(model)
+    doubts = check(robot)
     lines.append(f"doubtful data: {len(doubts)}" + (", see check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))
 

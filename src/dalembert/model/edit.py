@@ -17,21 +17,21 @@ from dalembert.model.pose import Pose
 M = TypeVar("M", bound=Model)
 
 
-def with_gravity(model: M, gravity: Any) -> M:
+def with_gravity(robot: M, gravity: Any) -> M:
     """The same robot in another gravity field: the physical vector in the world, m/s^2.
 
     >>> import dalembert as da
     >>> moon = da.robot("puma560").with_gravity((0, 0, -1.62))
     """
-    return replace(model, gravity=gravity)
+    return replace(robot, gravity=gravity)
 
 
-def with_base(model: M, pose: Any) -> M:
+def with_base(robot: M, pose: Any) -> M:
     """The same robot mounted at a pose in the world (a `Pose` or a 4x4 matrix): tilted, hanging, on a wall."""
-    return replace(model, base=Pose.coerce(pose))
+    return replace(robot, base=Pose.coerce(pose))
 
 
-def with_payload(model: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:
+def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:
     """The same robot carrying a rigid load on a link or named frame (default: the one link at the end).
 
     `com` and `tensor` (about the load's centre of mass; 3x3, three principal moments, or 0) are in that frame's axes.
@@ -41,25 +41,25 @@ def with_payload(model: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any 
     2.0
     """
     load = Inertia.from_com(mass, com, tensor)
-    index, pose = model.locate(link if link is not None else tip(model))
+    index, pose = robot.locate(link if link is not None else tip(robot))
     load = load.seen_from(pose)
     if index < 0:
-        return replace(model, base_inertia=model.base_inertia + load)
-    links = list(model.links)
+        return replace(robot, base_inertia=robot.base_inertia + load)
+    links = list(robot.links)
     links[index] = replace(links[index], inertia=links[index].inertia + load)
-    return replace(model, links=tuple(links))
+    return replace(robot, links=tuple(links))
 
 
-def tip(model: Model) -> str:
+def tip(robot: Model) -> str:
     """The one link that carries no other; an error where there are several."""
-    carried = set(model.parents)
-    tips = [name for i, name in enumerate(model.link_names) if i not in carried]
+    carried = set(robot.parents)
+    tips = [name for i, name in enumerate(robot.link_names) if i not in carried]
     if len(tips) == 1:
         return tips[0]
-    raise Error(f"{model.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
+    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
 
 
-def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
+def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
     """The same robot with other inertial parameters (10 n,), in the order of `parameters`: what an identification found.
 
     A link whose parameters are unchanged keeps its inertia to the last digit. Of the others, what no body can have is an error;
@@ -70,7 +70,7 @@ def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
     >>> arm.with_parameters(2 * arm.parameters()).total_mass
     4.0
     """
-    values = frozen_array(parameters, (10 * model.n,), f"the parameters of {model.name} (10 a link)").reshape(model.n, 10)
+    values = frozen_array(parameters, (10 * robot.n,), f"the parameters of {robot.name} (10 a link)").reshape(robot.n, 10)
 
     def changed(link: Link, own: Any) -> Link:
         if np.array_equal(own, link.inertia.parameters):
@@ -83,51 +83,51 @@ def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
             raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False takes it as it is")
         return replace(link, inertia=made)
 
-    return replace(model, links=tuple(changed(link, own) for link, own in zip(model.links, values, strict=True)))
+    return replace(robot, links=tuple(changed(link, own) for link, own in zip(robot.links, values, strict=True)))
 
 
-def with_friction(model: M, damping: Any = None, coulomb: Any = None) -> M:
+def with_friction(robot: M, damping: Any = None, coulomb: Any = None) -> M:
     """The same robot with viscous (`damping`) and Coulomb friction: one number for all joints, n numbers, or a dict by name."""
-    return _joints(model, damping=damping, coulomb=coulomb)
+    return _joints(robot, damping=damping, coulomb=coulomb)
 
 
-def with_armature(model: M, armature: Any) -> M:
+def with_armature(robot: M, armature: Any) -> M:
     """The same robot with reflected rotor inertias: one number for all joints, n numbers, or a dict by name."""
-    return _joints(model, armature=armature)
+    return _joints(robot, armature=armature)
 
 
-def without_friction(model: M) -> M:
+def without_friction(robot: M) -> M:
     """The same robot without viscous and Coulomb friction."""
-    return _joints(model, damping=0.0, coulomb=0.0)
+    return _joints(robot, damping=0.0, coulomb=0.0)
 
 
-def without_armature(model: M) -> M:
+def without_armature(robot: M) -> M:
     """The same robot without rotor inertias."""
-    return _joints(model, armature=0.0)
+    return _joints(robot, armature=0.0)
 
 
-def _joints(model: M, **changes: Any) -> M:
-    wanted = {field: _per_joint(model, value, field) for field, value in changes.items() if value is not None}
+def _joints(robot: M, **changes: Any) -> M:
+    wanted = {field: _per_joint(robot, value, field) for field, value in changes.items() if value is not None}
 
     def changed(joint: Joint) -> Joint:
         return replace(joint, **{field: by[joint.name] for field, by in wanted.items() if joint.name in by})
 
-    return replace(model, links=tuple(replace(link, joint=changed(link.joint)) for link in model.links))
+    return replace(robot, links=tuple(replace(link, joint=changed(link.joint)) for link in robot.links))
 
 
-def _per_joint(model: Model, value: Any, what: str) -> dict[str, float]:
+def _per_joint(robot: Model, value: Any, what: str) -> dict[str, float]:
     if isinstance(value, Mapping):
         for name in value:
-            if name not in model.joint_names:
-                raise unknown(f"joint of {model.name}:", name, model.joint_names)
+            if name not in robot.joint_names:
+                raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
         return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
     values = frozen_array(value, None, what)
-    if values.shape not in ((), (model.n,)):
-        raise Error(f"{what} must be one number or {model.n} (one per joint), got shape {values.shape}")
-    return dict(zip(model.joint_names, np.broadcast_to(values, (model.n,)).tolist(), strict=True))
+    if values.shape not in ((), (robot.n,)):
+        raise Error(f"{what} must be one number or {robot.n} (one per joint), got shape {values.shape}")
+    return dict(zip(robot.joint_names, np.broadcast_to(values, (robot.n,)).tolist(), strict=True))
 
 
-def snapped(model: M, tolerance: float = 1e-4) -> M:
+def snapped(robot: M, tolerance: float = 1e-4) -> M:
     """The same robot with almost-right angles made right: rotation entries below `tolerance` become 0.
 
     Files often say 1.5708 where pi/2 is meant. Exact zeros make every program shorter; the choice is yours, never silent.
@@ -139,11 +139,11 @@ def snapped(model: M, tolerance: float = 1e-4) -> M:
     def straight(link: Link) -> Link:
         return replace(link, before=link.before.snapped(size), after=link.after.snapped(size))
 
-    frames = tuple(replace(frame, pose=frame.pose.snapped(size)) for frame in model.frames)
-    return replace(model, links=tuple(map(straight, model.links)), base=model.base.snapped(size), frames=frames)
+    frames = tuple(replace(frame, pose=frame.pose.snapped(size)) for frame in robot.frames)
+    return replace(robot, links=tuple(map(straight, robot.links)), base=robot.base.snapped(size), frames=frames)
 
 
-def lock(model: M, positions: Mapping[str, float]) -> M:
+def lock(robot: M, positions: Mapping[str, float]) -> M:
     """The same robot with some joints held at given positions: their links join their carriers and stay named frames.
 
     >>> import dalembert as da
@@ -153,11 +153,11 @@ def lock(model: M, positions: Mapping[str, float]) -> M:
     if not isinstance(positions, Mapping):
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
     for name in positions:
-        if name not in model.joint_names:
-            raise unknown(f"joint of {model.name}:", name, model.joint_names)
+        if name not in robot.joint_names:
+            raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
     bodies = [
         Fixed(link.name, link.parent, link.pose(positions[link.joint.name]), link.inertia) if link.joint.name in positions else link
-        for link in model.links
+        for link in robot.links
     ]
-    made = assemble(model.base_name, model.base_inertia, bodies, model.frames)
-    return replace(model, **made._asdict() | {"notes": tuple(dict.fromkeys(model.notes + made.notes))})
+    made = assemble(robot.base_name, robot.base_inertia, bodies, robot.frames)
+    return replace(robot, **made._asdict() | {"notes": tuple(dict.fromkeys(robot.notes + made.notes))})

@@ -185,12 +185,12 @@ def _pose(value: Any, what: str) -> Pose:
 # --- writing ------------------------------------------------------------------------------------------------------------
 
 
-def save(model: Model, path: str | Path) -> None:
+def save(robot: Model, path: str | Path) -> None:
     """Write the robot as TOML; `load` gives an equal one back."""
     path = file_path(path)
     if path.suffix.lower() != ".toml":
         raise Error(f"{path.name}: robots are saved as TOML; end the name in .toml")
-    save_text(path, to_toml(model))
+    save_text(path, to_toml(robot))
 
 
 def to_toml(model: Model) -> str:

@@ -151,30 +151,45 @@ def regrouped(tree: Tree) -> Tree:
     """
     n = len(tree.parents)
     bodies = [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]
+    handed = _handed_over(tree, bodies)
+    if handed is None:
+        return tree._replace(inertia=second_moments(tree.inertia))
+    mass, com, second = zip(*(_kept(body, given) for body, given in handed), strict=True)
+    return tree._replace(mass=np.array(mass), com=np.array(com), inertia=np.array(second))
+
+
+def _handed_over(tree: Tree, bodies: list[Array]) -> list[tuple[Array, Array]] | None:
+    """Of every link: its body with all that its children have handed over, and what of that it hands over itself.
+
+    None where children leave a first moment without mass on a link whose mass is not free.
+    """
+    gathered = list(bodies)
     carried = list(bodies)  # with all that follows, in some position: what is in proportion
-    mass, com, second = [], [], []
-    for i in reversed(range(n)):
+    handed: list[Any] = [None] * len(bodies)
+    for i in reversed(range(len(bodies))):
         before, _, rho, sigma = tree.joint(i)
-        m, h = bodies[i][3, 3], bodies[i][:3, 3]
-        if (rho, sigma) != (1, 0) and h.any() and abs(m) < _least_mass(bodies[i]) / 1000:
-            # children have left a first moment without mass on a link whose mass is not free
-            return tree._replace(inertia=second_moments(tree.inertia))
-        given = (
-            _line(bodies[i], carried[i])
-            if (rho, sigma) == (1, 0)
-            else _spread(bodies[i])
-            if rho == 0
-            else np.zeros((4, 4), dtype=int)
-        )
+        revolute, body = (rho, sigma) == (1, 0), gathered[i]
+        if not revolute and body[:3, 3].any() and abs(body[3, 3]) < _least_mass(body) / 1000:
+            return None
+        if revolute:
+            given = _line(body, carried[i])
+        elif rho == 0:
+            given = _spread(body)
+        else:
+            given = np.zeros((4, 4), dtype=int)
+        handed[i] = body, given
         if (parent := tree.parents[i]) >= 0:
             T = homogeneous(before)
-            bodies[parent] = bodies[parent] + T @ given @ T.T
+            gathered[parent] = gathered[parent] + T @ given @ T.T
             carried[parent] = carried[parent] + T @ carried[i] @ T.T
-        kept = bodies[i] - given
-        mass.append(kept[3, 3])
-        com.append(kept[:3, 3] / kept[3, 3] if kept[3, 3] else np.zeros(3, dtype=int))
-        second.append(_about_com(kept, bodies[i]))
-    return tree._replace(mass=np.array(mass[::-1]), com=np.array(com[::-1]), inertia=np.array(second[::-1]))
+    return handed
+
+
+def _kept(body: Array, given: Array) -> tuple[Any, Array, Array]:
+    """Mass, centre of mass, and second moments about it, of what a link keeps."""
+    kept = body - given
+    m, h = kept[3, 3], kept[:3, 3]
+    return m, h / m if m else np.zeros(3, dtype=int), _about_com(kept, body)
 
 
 def _about_com(body: Array, whole: Array) -> Array:

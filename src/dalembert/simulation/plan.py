@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,17 @@ from dalembert.arguments import numbers
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, brief
-from dalembert.model.model import Model
 from dalembert.progress import Progress
 from dalembert.simulation.stages import STAGE
+
+if TYPE_CHECKING:
+    from dalembert.robots import Robot
 
 
 class Plan(NamedTuple):
     """What to do, apart from where it starts and what drives it."""
 
-    robot: Model
+    robot: "Robot"
     step: float
     samples: int
     every: int

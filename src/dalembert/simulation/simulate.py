@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +28,15 @@ from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from dalembert.robots import Robot
+
 MOST = 1e12  # steps: months of work
 WHOLE = 1e-6  # how near a duration must be to a whole number of steps
 
 
 def simulate(
-    robot: Model,
+    robot: Robot,
     q0: ArrayLike,
     qd0: ArrayLike | None = None,
     duration: float = 1.0,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, optional
 from dalembert.files.layout import PARTS
 from dalembert.files.motions import load_motion, save_csv, save_npz
-from dalembert.model.model import Model, a_robot
+from dalembert.model.model import a_robot
 from dalembert.motion.paths import Path, sample
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
 from dalembert.storage import limits
+
+if TYPE_CHECKING:
+    from dalembert.robots import Robot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +37,7 @@ class Trajectory:
     True
     """
 
-    robot: Model
+    robot: "Robot"
     time: Array
     q: Array
     qd: Array
@@ -204,7 +207,7 @@ class Trajectory:
         return save_npz(path, arrays)
 
     @staticmethod
-    def load(path: Any, robot: Model, *, limit: int = limits.ARRAYS) -> "Trajectory":
+    def load(path: Any, robot: "Robot", *, limit: int = limits.ARRAYS) -> "Trajectory":
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
 
         From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
@@ -223,7 +226,7 @@ class Trajectory:
         return figure(self)
 
 
-def torques_along(robot: Model, path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
+def torques_along(robot: "Robot", path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
     """The joint forces that a motion takes: a path at steps of about `step` seconds, or the motion of another trajectory.
 
     tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) at every sample.

@@ -15,7 +15,7 @@ from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
-from dalembert.studies.timing import seconds
+from dalembert.studies.timing import random_inputs, seconds
 from dalembert.text import table
 
 BATCH = 10_000
@@ -91,8 +91,7 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     if other is None:
         notes.append("Pinocchio is not installed (pip install pin), so nothing is beside it")
     for done, (quantity, name) in enumerate(BENCHED.items(), 1):
-        inputs = list(quantity_named(quantity).inputs)
-        given = [robot.random_configuration(rng, states) if x == "q" else rng.uniform(-1, 1, (states, robot.n)) for x in inputs]
+        given = random_inputs(robot, quantity_named(quantity).inputs, rng, states)
         try:
             rows.append(_measured(robot, quantity, given, other, name))
         except Error as error:

@@ -20,7 +20,7 @@ from dalembert.model.model import Model, a_robot
 from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.studies.complexity import NOTES, Printed, comparable, polynomials, printed, value
-from dalembert.studies.timing import seconds
+from dalembert.studies.timing import random_inputs, seconds
 from dalembert.text import table
 from dalembert.trace.count import OperationCount
 
@@ -82,9 +82,12 @@ class Comparison:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and what is said about the printed counts."""
-        said = [NOTES[q] for q in self.quantities if q in NOTES and any(r.printed for r in self.rows if r.quantity == q)]
-        slow = [f"{r.method} ({r.quantity})" for r in self.rows if r.backend == "numpy"]
-        return (*self.notes, *said, *([f"computed with NumPy, too large to compile quickly: {', '.join(slow)}"] if slow else []))
+        printed = {row.quantity for row in self.rows if row.printed}
+        remarks = [*self.notes, *(NOTES[q] for q in self.quantities if q in NOTES and q in printed)]
+        slow = [f"{row.method} ({row.quantity})" for row in self.rows if row.backend == "numpy"]
+        if slow:
+            remarks.append(f"computed with NumPy, too large to compile quickly: {', '.join(slow)}")
+        return tuple(remarks)
 
     def __str__(self) -> str:
         return "\n\n".join([self.head, *(_text(self.cells(q)) for q in self.quantities), *self.remarks])
@@ -193,7 +196,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     """A function that looks at one method, with the states and the default's results to compare with."""
     described, rng = quantity_named(quantity), np.random.default_rng(0)
     count = max(states, SAMPLE)
-    given = [robot.random_configuration(rng, count) if x == "q" else rng.uniform(-1, 1, (count, robot.n)) for x in described.inputs]
+    given = random_inputs(robot, described.inputs, rng, count)
     evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
     expected = evaluate(described.method)
     if not np.isfinite(expected).any():

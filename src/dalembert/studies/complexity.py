@@ -132,7 +132,8 @@ def fitted(points: Sequence[int], values: Sequence[int]) -> Polynomial:
     basis: list[Fraction] = [Fraction(1)]
     column = [Fraction(v) for v in values]
     for k in range(len(points)):
-        result = [a + column[0] * b for a, b in zip([*result, *[Fraction(0)] * (len(basis) - len(result))], basis, strict=True)]
+        longer = [*result, *[Fraction(0)] * (len(basis) - len(result))]
+        result = [a + column[0] * b for a, b in zip(longer, basis, strict=True)]
         basis = [a - points[k] * b for a, b in zip([Fraction(0), *basis], [*basis, Fraction(0)], strict=True)]
         column = [(b - a) / (k + 1) for a, b in itertools.pairwise(column)]
     while len(result) > 1 and result[-1] == 0:

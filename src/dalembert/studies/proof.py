@@ -213,13 +213,18 @@ def degree_bound(program: Program, n: int) -> int:
             below.append({})
         elif op in ("add", "sub"):
             common = {k: max(below[i].get(k, 0) for i in given) for i in given for k in below[i]}
-            degree.append(max(degree[i] + sum((e - below[i].get(k, 0)) * degree[k] for k, e in common.items()) for i in given))
+            missing = {i: {k: e - below[i].get(k, 0) for k, e in common.items()} for i in given}  # what each is expanded by
+            degree.append(max(degree[i] + sum(e * degree[k] for k, e in missing[i].items()) for i in given))
             below.append(common)
-        elif op in ("mul", "div"):
+        elif op == "mul":
             a, b = given
-            sign, by = (1, below[b]) if op == "mul" else (-1, below[b] | {b: below[b].get(b, 0) - 1} if degree[b] else below[b])
-            degree.append(degree[a] + (degree[b] if op == "mul" else 0))
-            below.append({k: below[a].get(k, 0) + sign * by.get(k, 0) for k in below[a] | by})
+            degree.append(degree[a] + degree[b])
+            below.append({k: below[a].get(k, 0) + below[b].get(k, 0) for k in below[a] | below[b]})
+        elif op == "div":
+            a, b = given
+            by = below[b] | {b: below[b].get(b, 0) - 1} if degree[b] else below[b]  # the divisor's numerator comes below
+            degree.append(degree[a])
+            below.append({k: below[a].get(k, 0) - by.get(k, 0) for k in below[a] | by})
         elif op in ("neg", "above"):
             degree.append(degree[given[0]])
             below.append(below[given[0]])

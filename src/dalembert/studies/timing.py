@@ -1,8 +1,13 @@
-"""How long a call takes."""
+"""How long a call takes, and states to measure with."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.model.model import Model
 
 SPENT = 0.03  # seconds of repeating a measurement
 SHORTEST = 2e-5  # seconds: what is shorter is called several times between two looks at the clock
@@ -23,3 +28,12 @@ def seconds(function: Callable[..., Any], given: Sequence[Any] = (), spent: floa
             continue
         best, runs = min(best, taken / loops), runs + 1
     return best
+
+
+def random_inputs(robot: Model, names: Iterable[str], rng: np.random.Generator, count: int) -> list[Array]:
+    """Arrays (count, n) to measure with: q within the limits, all else between -1 and 1."""
+
+    def one(name: str) -> Array:
+        return robot.random_configuration(rng, count) if name == "q" else rng.uniform(-1, 1, (count, robot.n))
+
+    return [one(name) for name in names]

@@ -351,11 +351,11 @@ def _together(a: Form, b: Form) -> int:
     """A bound on the exponents of a product or quotient, which must fit their digits."""
     if a.degree + b.degree <= HIGHEST:
         return a.degree + b.degree
-    a.degree, b.degree = _degree(a), _degree(b)  # bounds add up too fast: many of the highest powers have cancelled
-    if a.degree + b.degree > HIGHEST:
+    degree = _degree(a) + _degree(b)  # bounds add up too fast: many of the highest powers have cancelled
+    if degree > HIGHEST:
         shown = brief(str(a), 60), brief(str(b), 60)
         raise Error(f"exponents beyond {HIGHEST} are too much for a closed form: {shown[0]} times or over {shown[1]}")
-    return a.degree + b.degree
+    return degree
 
 
 def _degree(form: Form) -> int:
