@@ -24,7 +24,7 @@ def casadi_function(program: Program, name: str = "program") -> Any:
     """
     checked(program, "casadi_function")
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or "__" in name:
-        raise Error(f"the name of a CasADi function is a letter and then letters, digits and single _, got {brief(name)}")
+        raise Error(f"the name of a CasADi function must be a letter followed by letters, digits and single _, got {brief(name)}")
     casadi = optional("casadi")
     symbols = {v.name: casadi.SX.sym(v.name, *_matrix(v)) for v in program.inputs}
     outputs = [_casadi_matrix(casadi, v, array) for v, array in _outputs(program, symbols).items()]
@@ -109,7 +109,7 @@ def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None)
 def _matrix(variable: Variable) -> tuple[int, int]:
     """Its shape where everything is a matrix."""
     if len(variable.shape) > 2:
-        raise Error(f"{variable.name!r} has shape {variable.shape}, which is no matrix; use replay")
+        raise Error(f"{variable.name!r} has shape {variable.shape}, which is not a matrix; use replay")
     rows, columns = (*variable.shape, 1, 1)[:2]
     return rows, columns
 

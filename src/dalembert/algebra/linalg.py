@@ -20,7 +20,7 @@ class SingularError(Error):
 
     def __init__(self, index: int) -> None:
         self.index = index
-        super().__init__(f"joint {index} feels no inertia: the mass matrix is singular")
+        super().__init__(f"joint {index} has no inertia: the mass matrix is singular")
 
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # of the inertia about a joint: a pivot below is nothing but errors

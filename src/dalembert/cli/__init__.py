@@ -84,7 +84,7 @@ def _told(error: BaseException) -> str:
     """One line; what nobody foresaw has its name before it."""
     if isinstance(error, OSError) and error.strerror:  # files have errors of their own, so this is of what was printed
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows where)"
+    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
 def _fail(message: str) -> int:

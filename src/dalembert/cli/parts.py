@@ -59,7 +59,7 @@ def numbers(text: str, n: int, what: str) -> list[float]:
     try:
         found = [float(x) for x in text.split(",")]
     except ValueError:
-        raise Error(f"{what} must be numbers with commas between them, or a file; got {text!r}") from None
+        raise Error(f"{what} must be comma-separated numbers or a file, got {text!r}") from None
     if len(found) == 1:
         return found * n
     if len(found) != n:

@@ -27,7 +27,7 @@ STATES = 10  # tried for the self-test, until all results are finite
 
 _HOW = {
     "c": (
-        "Arrays are row-major; a function takes one state, its _batch a number of them one after the other in each array.",
+        "Arrays are row-major; a function takes one state, its _batch version several, one after the other in each array.",
         "A function reads all inputs before it writes: arrays of one state may be the same; those of a batch must not overlap.",
         "Self-test: cc -std=c99 -O2 -DDALEMBERT_SELF_TEST {file} -lm && ./a.out",
     ),
@@ -116,7 +116,7 @@ def generate(
 
 def _check_names(chosen: tuple[str, ...], options: Mapping[str, Any], method: str | Mapping[str, str] | None) -> None:
     if not chosen:
-        raise Error("generate: name at least one quantity, such as 'inverse_dynamics'")
+        raise Error("generate: give at least one quantity, such as 'inverse_dynamics'")
     for k, quantity in enumerate(chosen):
         quantity_named(quantity)
         if quantity in chosen[:k]:
@@ -205,7 +205,7 @@ def _head(robot: Model, language: str, name: str, file: str, functions: Sequence
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     lines = [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
-        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Needs nothing else.",
+        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Self-contained.",
         "",
         f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
         *_CONVENTIONS,

@@ -332,7 +332,7 @@ def _gain(value: Any, size: int, what: str) -> Array:
         raise Error(f"{what} must be one number, {size} numbers, or a {size} x {size} matrix, got shape {gain.shape}")
     negative = np.linalg.eigvalsh(gain + gain.T).min() < -1e-9 * np.abs(gain).max() if gain.ndim == 2 and size else (gain < 0).any()
     if negative:
-        raise Error(f"{what} must not be negative: it would drive the arm away; got {brief(gain.tolist())}")
+        raise Error(f"{what} must not be negative, which would make the feedback unstable; got {brief(gain.tolist())}")
     return gain
 
 

@@ -184,7 +184,7 @@ def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str
 def _mass(model: Model) -> Fraction:
     total = sum(model.exact_tree.mass, exact(model.base_inertia.mass))
     if total == 0:
-        raise Error(f"{model.name} has no mass, so it has no centre of mass; give a link an inertia")
+        raise Error(f"{model.name} has no mass, so its centre of mass is undefined; give a link an inertia")
     return Fraction(total)
 
 

@@ -92,7 +92,7 @@ def {function.__name__}({head}):
         if {bare}backend == "auto":
             return {names[0]}.memo["{function.__name__}"][{key}]({inputs})
     except (KeyError, TypeError, ValueError, RuntimeError):
-        pass  # the first call, or one that the kernel refuses: check everything, then compute or explain
+        pass  # the first call, or one that the kernel rejects: fall through to full checking
     return fully(asked({", ".join(f"{name}={name}" for name in names)}), "{function.__name__}", {key})
 """
     scope: dict[str, Any] = {
@@ -186,7 +186,7 @@ def _run(call: Call, arrays: list[Array], optional: tuple[str, ...], out: Any, b
     quantity, robot, backend = call.quantity, call.robot, call.backend
     complex_ = _is_complex(arrays)
     if complex_ and backend == "native":
-        raise Error(f'{quantity.name}: native kernels compute with real numbers; complex ones need backend="numpy"')
+        raise Error(f'{quantity.name}: native kernels compute with real numbers; complex numbers need backend="numpy"')
     if robot.n == 0:
         if call.method in quantity.recipes:
             return NumpyKernel(program(robot, quantity, call.method, optional=optional, **call.options))(*arrays, out=out)

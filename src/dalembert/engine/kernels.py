@@ -106,7 +106,7 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
         except TooLargeError as large:
             _say_once(
                 f"{quantity.name} of {robot.name} by {method} has {len(large.program.nodes)} operations, too many to compile "
-                'quickly; computing with NumPy instead (backend="native" insists)'
+                'quickly; computing with NumPy instead (force compilation with backend="native")'
             )
             return NumpyKernel(large.program)
     return NumpyKernel(program(robot, quantity, method, optional=optional, **options))

@@ -111,7 +111,7 @@ def operation_count(
     described.check_method(by, included)
     described.check_options(options)
     if by in described.recipes:
-        raise Error(f"{described.name} is derived from the program of a formulation, so it has a customized count only")
+        raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)
     arrays = described.arrays(included)
     body = _formulated(bare, described, by, included)

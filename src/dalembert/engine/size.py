@@ -75,8 +75,8 @@ def check_size(parents: Sequence[int], robot: str, quantity: Quantity, method: s
     if work(parents, name, method) <= most:
         return
     able = [other for other in quantity.methods if work(parents, name, other) <= most]
-    instead = f"take {' or '.join(able)}" if able else _INSTEAD.get(name, "there is no other method")
+    instead = f"use {' or '.join(able)}" if able else _INSTEAD.get(name, "there is no other method")
     raise Error(
-        f"{name} by {method} is too large for the {len(parents)} joints of {robot}: its work grows as "
+        f"{name} by {method} is too large for the {len(parents)} joints of {robot}: its cost grows as "
         f"n^{order(name, method)}; {instead}"
     )

@@ -57,7 +57,7 @@ class Head:
         """Refuse an array that is not as long as its header says, from the bytes that are there in all."""
         there, said = size - self.start, prod(self.shape) * self.dtype.itemsize
         if there != said:
-            raise Error(f"{self.what}: {'cut short' if there < said else 'too long'}: {there} bytes, but its header says {said}")
+            raise Error(f"{self.what}: {'truncated' if there < said else 'too long'}: {there} bytes, but its header says {said}")
 
 
 class Table(Head):
@@ -110,7 +110,7 @@ class Table(Head):
         while len(data) < size and (more := self.file.read(min(size - len(data), AT_ONCE))):
             data += more
         if len(data) < size:
-            raise Error(f"{self.what}: cut short: {prod(self.shape)} numbers were announced")
+            raise Error(f"{self.what}: truncated: the header announces {prod(self.shape)} numbers")
         return np.frombuffer(data, self.dtype, count).astype(float, copy=False)
 
 
@@ -158,7 +158,7 @@ class Archive:
     def _opened(self, info: zipfile.ZipInfo) -> IO[bytes]:
         try:
             if info.compress_type not in PACKED:
-                raise NotImplementedError("it is packed in a way that NumPy does not use")
+                raise NotImplementedError("it uses a compression that NumPy does not write")
             return self.files.enter_context(self._held.open(info))
         except (RuntimeError, NotImplementedError, ValueError) as error:  # a password, a newer version of the format
             raise Error(f"{self._what}: {info.filename} cannot be read: {error}") from None

@@ -49,7 +49,7 @@ class Findings(tuple[Finding, ...]):
         return Findings(f for f in self if f.topic == topic)
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "nothing doubtful found"
+        return "\n".join(map(str, self)) or "no suspicious data found"
 
     __str__ = __repr__
 
@@ -72,7 +72,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
     if body.mass == 0.0:
         bare = not (body.tensor.any() or carrying or joint.armature)
-        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries nothing: M is singular" if bare else ""))
+        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries no mass: M is singular" if bare else ""))
     if reason := body.impossible():
         yield Finding(link.name, "inertia", f"impossible inertia: {reason}")
     for where, pose in (("before", link.before), ("after", link.after)):
@@ -80,7 +80,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
             yield Finding(
                 link.name,
                 "angle",
-                f"rotation {where} the joint is {off:.1e} off a right angle; snapped({2 * off:.0e}) would mend it",
+                f"rotation {where} the joint is {off:.1e} off a right angle; fix with robot.snapped({2 * off:.0e})",
             )
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
@@ -90,7 +90,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     if joint.mimic is not None:
         m = joint.mimic
         told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
-        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is taken as independent")
+        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent")
     if joint.lower == joint.upper:
         yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
 
@@ -122,7 +122,7 @@ def summary(model: Model) -> Text:
         lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in model.frames))
     follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in model.links if x.joint.mimic]
     if follows:
-        lines.append(f"mimic joints, taken as independent: {', '.join(follows)}")
+        lines.append(f"mimic joints, treated as independent: {', '.join(follows)}")
     doubts = check(model)
     lines.append(f"doubtful data: {len(doubts)}" + (", see check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))

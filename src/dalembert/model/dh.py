@@ -90,6 +90,6 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
         parent = links[-1].name
         for entry in ("alpha", "theta"):
             if abs(angle := getattr(r, entry)) > 2 * math.pi:
-                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than a full turn: are these degrees?", "angle"))
+                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than 2 pi: are these degrees?", "angle"))
                 warn(f"DH row {i}: {notes[-1].remark}", DataWarning)
     return cls(name, tuple(links), notes=tuple(notes), **options)

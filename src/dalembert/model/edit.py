@@ -56,7 +56,7 @@ def tip(model: Model) -> str:
     tips = [name for i, name in enumerate(model.link_names) if i not in carried]
     if len(tips) == 1:
         return tips[0]
-    raise Error(f"{model.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
+    raise Error(f"{model.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); choose one with link=...")
 
 
 def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
@@ -80,7 +80,7 @@ def with_parameters(model: M, parameters: Any, *, check: bool = True) -> M:
         except Error as reason:
             raise Error(f"link {link.name!r}: {reason}") from None
         if check and (reason := made.impossible()):
-            raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False takes it as it is")
+            raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False accepts it")
         return replace(link, inertia=made)
 
     return replace(model, links=tuple(changed(link, own) for link, own in zip(model.links, values, strict=True)))

@@ -81,7 +81,7 @@ class Joint(Value):
             if getattr(self, name) < 0:
                 raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")
         if (self.pitch != 0.0) != (self.kind == "helical"):
-            raise Error(f"{here}a helical joint needs a pitch that is not 0, the others none; got {self.kind}, pitch {self.pitch}")
+            raise Error(f"{here}a helical joint needs a nonzero pitch, other joints must not have one; got {self.kind}, pitch {self.pitch}")
 
     @property
     def screw(self) -> tuple[float, float]:

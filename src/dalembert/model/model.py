@@ -80,23 +80,23 @@ class Model(Value):
         seen = {self.base_name}
         for link in self.links:
             if link.name in seen:
-                raise Error(f"two links are called {link.name!r}; every link needs a name of its own")
+                raise Error(f"two links are named {link.name!r}; link names must be unique")
             if link.parent not in seen:
                 raise Error(
-                    f"link {link.name!r} has parent {link.parent!r}, which is no earlier link; "
-                    f"list parents before children (so far: {', '.join(sorted(seen)[:12])})"
+                    f"link {link.name!r} has parent {link.parent!r}, which is not an earlier link; "
+                    f"list parents before children (earlier links: {', '.join(sorted(seen)[:12])})"
                 )
             seen.add(link.name)
         links = set(seen)
         for frame in self.frames:
             if frame.name in seen:
-                raise Error(f"frame {frame.name!r} has the name of another link or frame")
+                raise Error(f"frame {frame.name!r} has the same name as another link or frame")
             if frame.link not in links:
                 raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
             seen.add(frame.name)
         for joint, count in Counter(self.joint_names).items():
             if count > 1:
-                raise Error(f"two joints are called {joint!r}; every joint needs a name of its own")
+                raise Error(f"two joints are named {joint!r}; joint names must be unique")
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Model(Value):
         )
         sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
         sizes = [whole(size, "each of shape", 0) for size in sizes]
-        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "ask for fewer at once")
+        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "request fewer at once")
         share = _generator(rng).uniform(size=(*sizes, self.n))
         return low * (1 - share) + high * share
 
@@ -192,7 +192,7 @@ class Model(Value):
         try:
             return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
         except ValueError:
-            raise Error(f"the values do not broadcast together: shapes {brief([p.shape for p in parts])}") from None
+            raise Error(f"the values do not broadcast: shapes {brief([p.shape for p in parts])}") from None
 
     def to_dict(self, array: Any) -> dict[str, Any]:
         """An array (..., n) in joint order to joint values by name."""

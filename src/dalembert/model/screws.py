@@ -52,13 +52,13 @@ def from_screws(
     S = frozen_array(np.zeros((0, 6)) if count == 0 == np.size(screws) else screws, (count, 6), "screws")
     poses = [Pose.coerce(home) for home in homes]
     if len(inertias) != count:
-        raise Error(f"{count} home poses but {len(inertias)} inertias; every link needs both")
+        raise Error(f"{count} home poses but {len(inertias)} inertias; give one of each per link")
     choice(frame, "frame of screws", ("space", "body"))
     if frame == "body" and count:
         tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
         S = precisely(Ad)(tip_pose.transform, S)
     elif tip is not None:
-        raise Error('tip= belongs to frame="body"; space screws need none')
+        raise Error('tip= is only for frame="body"; omit it for space screws')
     base_name = str(options.get("base_name", "base"))
     names = _names(link_names, "link", count)
     joints = _names(joint_names, "joint", count)

@@ -62,7 +62,7 @@ def sample(path: Path, step: float) -> Samples:
     """
     step = positive(step, "the step of a path's samples")
     count = path.duration / step * (1 - 1e-12)
-    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "take a larger step")
+    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "use a larger step")
     steps = math.ceil(count)
     time = np.linspace(0.0, path.duration, steps + 1)
     return Samples(time, *path(time))

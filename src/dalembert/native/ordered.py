@@ -94,7 +94,7 @@ def ordered(
     [1.0, 2.0, 4.0, 8.0, 16.0]
     """
     if len(counts) != LOOPS or min(counts) < 0 or prod(counts) >> 62:
-        raise ValueError(f"loops of {counts} passes: three lengths are wanted, none of them negative, and fewer passes")
+        raise ValueError(f"loops of {counts} passes: three nonnegative lengths are needed, with fewer passes in total")
     batch = outputs[0].shape[LOOPS]
     arrays = (*inputs, *outputs)
     made = kernel if isinstance(kernel, Kernel) else kernel.program

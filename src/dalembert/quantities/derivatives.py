@@ -101,8 +101,8 @@ def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench
         for name, wrench in wrenches.items():
             if isinstance(wrench, Wrench) and wrench.frame != "body":
                 raise Error(
-                    f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would turn against the link as q '
-                    'changes; derivatives are for wrenches fixed to their links: give it with frame="body"'
+                    f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would rotate relative to its link as q '
+                    'changes; derivatives need wrenches fixed to their links: use frame="body"'
                 )
     return as_array(robot, quantity, q, wrenches)
 
@@ -197,9 +197,9 @@ def _check_table(robot: Model, convention: str) -> None:
     wrong = np.flatnonzero(np.max(misfit, axis=0, initial=0.0) > 1e-9) if robot.n else np.zeros(0, int)
     chain = robot.parents == tuple(range(-1, robot.n - 1))
     if len(wrong) or not chain:
-        why = f"link {robot.link_names[wrong[0]]!r} does not stand so" if len(wrong) else "it branches"
+        why = f"link {robot.link_names[wrong[0]]!r} is not placed that way" if len(wrong) else "it branches"
         raise Error(
-            f"dh_derivatives: {robot.name} is no robot of {convention} Denavit-Hartenberg rows: {why}; see geometry_derivatives"
+            f"dh_derivatives: {robot.name} is not a robot of {convention} Denavit-Hartenberg rows: {why}; see geometry_derivatives"
         )
 
 

@@ -93,4 +93,4 @@ def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
         return np.broadcast_to(numbers(given, what).astype(float, copy=False), shape)
     except ValueError:  # no numbers, or not of this shape
         pass
-    raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")
+    raise Error(f"simulate: {what} {shape}, it returned {brief(given)} at t = {time:g} s")

@@ -20,9 +20,9 @@ def file_path(path: Any) -> Path:
         place = Path(path)
         os.fsencode(place)
     except (TypeError, ValueError):
-        raise Error(f"{brief(path)}: this is not the name of a file") from None
+        raise Error(f"{brief(path)}: not a file name") from None
     if "\0" in str(place):
-        raise Error(f"{brief(str(place))}: the name of a file has no null character")
+        raise Error(f"{brief(str(place))}: a file name must not contain a null character")
     return place
 
 
@@ -49,7 +49,7 @@ def opened(path: Any, *, pipes: bool = False) -> Generator[io.BufferedReader]:
     place = file_path(path)
     with told(place, "read"), open(place, "rb", opener=None if pipes else _at_once) as file:
         if not pipes and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Error(f"{place}: cannot be read: it must be a file, not a pipe or a device")
+            raise Error(f"{place}: cannot be read: it must be a regular file, not a pipe or a device")
         yield file
 
 

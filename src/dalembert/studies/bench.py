@@ -89,7 +89,7 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     told = chosen(progress, f"measuring {robot.name}")
     other = pinocchio_model(robot) if find_spec("pinocchio") else None
     if other is None:
-        notes.append("Pinocchio is not installed (pip install pin), so nothing is beside it")
+        notes.append("Pinocchio is not installed (pip install pin), so there is no comparison")
     for done, (quantity, name) in enumerate(BENCHED.items(), 1):
         inputs = list(quantity_named(quantity).inputs)
         given = [robot.random_configuration(rng, states) if x == "q" else rng.uniform(-1, 1, (states, robot.n)) for x in inputs]

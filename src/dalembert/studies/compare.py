@@ -175,7 +175,7 @@ def compare(
             continue
         for method in _ordered(quantity):
             if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
-                notes.append(f"{quantity} by {method} was left out: its count grows as n^{order(quantity, method)}, here {size}")
+                notes.append(f"{quantity} by {method} was skipped: its count grows as n^{order(quantity, method)}, here {size}")
             else:
                 rows.append(row(method))
             done += 1
@@ -197,7 +197,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
     expected = evaluate(described.method)
     if not np.isfinite(expected).any():
-        raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may tell why")
+        raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may show why")
 
     def row(method: str) -> Row:
         kernel = _compiled(robot, quantity, method)

@@ -53,10 +53,10 @@ class Tape:
         """A number as a node."""
         if type(x) is Expr:
             if x.tape is not self:
-                raise Error("a traced scalar of one recording turned up in another")
+                raise Error("a traced scalar of one recording was used in another")
             return x
         if not isinstance(x, Number):
-            raise Error(f"recording met something that is no number: {brief(x)}")
+            raise Error(f"recording needs numbers, got {brief(x)}")
         return self.node("const", x.item() if isinstance(x, np.generic) else _rounded(x))
 
     def raw(self, op: str, *operands: Any) -> "Expr":
@@ -139,7 +139,7 @@ class Expr:
 
     def __pow__(self, power: Any) -> Any:
         if not isinstance(power, int | np.integer) or not 0 <= power <= 16:
-            raise TypeError(f"traced scalars have whole powers from 0 to 16, got {power!r}")
+            raise TypeError(f"traced scalars have integer powers from 0 to 16, got {power!r}")
         result: Any = 1
         for bit in bin(power)[2:]:  # square and multiply
             result = result * result * self if bit == "1" else result * result

@@ -21,8 +21,8 @@ ATTEMPTS = (
     ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
     ("rk4", 1e-4, False, f"{KUTTA} 0.1 ms"),
     ("Radau", 1e-3, False, "SciPy’s Radau method, for stiff equations"),
-    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, with which these equations are too stiff"),
-    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, with which these equations are too stiff"),
+    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, since it makes these equations too stiff"),
+    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, since it makes these equations too stiff"),
 )
 PATIENCE = 10.0  # s for a method that chooses its own steps
 DRIFT = 1e-4
@@ -210,7 +210,7 @@ def _fall(robot: Robot, motion: Motion, integrator: str, step: float, words: str
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
         found = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
     if not all(np.isfinite(x).all() for x in found[:-1]):
-        raise Error("energies are not finite; robot.check() may tell why")
+        raise Error("energies are not finite; robot.check() may show why")
     return found
 
 

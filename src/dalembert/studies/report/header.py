@@ -50,9 +50,9 @@ def _view(robot: Robot) -> str:
     )
     return (
         f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, '
-        'moving along the trajectory; drag or use the arrow keys to look from elsewhere, + and − to zoom"></canvas>'
+        'moving along the trajectory; drag or use the arrow keys to rotate the view, + and − to zoom"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        '<p class="hint">drag to turn · click, then wheel to zoom · right drag to shift</p></div>'
+        '<p class="hint">drag to rotate · click, then wheel to zoom · right drag to shift</p></div>'
     )
 
 

@@ -110,5 +110,5 @@ def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
 
 
 def _footer() -> str:
-    words = "One file, nothing is loaded from the network; the 3D view uses three.js (MIT licence)."
+    words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence)."
     return f"<footer><p>Made {made()}. {words}</p></footer>"

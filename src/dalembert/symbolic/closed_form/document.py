@@ -14,7 +14,7 @@ from dalembert.symbolic.parameters import Symbolic
 
 _BALANCE = r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau"
 _TITLES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity", "tau": "Joint forces"}
-_NOTHING = "The robot has no joints: there is nothing to write."
+_NOTHING = "The robot has no joints, so there are no equations."
 
 
 class Equations(Protocol):

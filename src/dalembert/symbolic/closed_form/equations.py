@@ -162,7 +162,7 @@ class Equations:
     def note(self) -> str:
         """What of the robot is not in the equations, if anything."""
         rubbing = [link.joint.name for link in self.robot.model.links if link.joint.damping or link.joint.coulomb]
-        return "Friction of the joints is left out." if rubbing else ""
+        return "Friction is not included." if rubbing else ""
 
     def __str__(self) -> str:
         lines = [f"{label(part, i)} = {form}" for part, i, form in self.entries()]
