@@ -1,6 +1,6 @@
 """Checks of arguments, one for each kind, so that the same mistake is explained in the same words everywhere.
 
-Each takes what was given and what to call it, and returns it in the form that the code wants, or raises an Error.
+Each takes a value and its name, and returns the value in the form that the code needs, or raises an Error.
 """
 
 import operator
@@ -48,7 +48,7 @@ def positive(given: Any, what: str) -> float:
 
 
 def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
-    """A whole number that is not too small, nor too large.
+    """An integer within limits.
 
     >>> whole(53, "bits", 1)
     53
@@ -113,7 +113,7 @@ def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> Array:
 
 
 def _array(given: Any, what: str) -> Array | None:
-    """An array of anything, or None where there is none: rows of different lengths, say."""
+    """An array of anything, or None where there is none: rows of different lengths, for example."""
     if is_masked(given):
         raise Error(f"{what} has masked elements; fill them (numpy.ma.filled) or omit those states")
     try:
@@ -144,7 +144,7 @@ def batch(shapes: Mapping[str, tuple[int, ...]], function: str) -> tuple[int, ..
 
 
 def room(function: str, size: int, instead: str) -> None:
-    """Refuse what needs more memory than is ever taken, which is the same on every machine, before it is asked for.
+    """Reject what needs more memory than the limit, which is the same on every machine, before allocating it.
 
     >>> room("simulate", 10**12, "keep fewer samples")
     Traceback (most recent call last):

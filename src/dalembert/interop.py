@@ -39,7 +39,7 @@ def _casadi_matrix(casadi: Any, variable: Variable, array: Any) -> Any:
 def jax_function(program: Program) -> Callable[..., Any]:
     """The program as a function of JAX arrays, one per input and in their order; jit, grad, vmap and batches all work.
 
-    JAX computes in float32 unless you say `jax.config.update("jax_enable_x64", True)`.
+    JAX computes in float32 unless you call `jax.config.update("jax_enable_x64", True)`.
 
         tau = da.jax_function(robot.program("inverse_dynamics"))
         slope = jax.jit(jax.jacobian(tau))(q, qd, qdd)

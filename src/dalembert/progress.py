@@ -1,4 +1,4 @@
-"""How far long work has come."""
+"""Progress of long computations."""
 
 import sys
 import time

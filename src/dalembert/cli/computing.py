@@ -80,7 +80,8 @@ def simulate(
     ] = "rk4",
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
-        str | None, typer.Option("--torque", help="Joint forces: comma-separated numbers, or a file with a row for each step; default 0.")
+        str | None,
+        typer.Option("--torque", help="Joint forces: comma-separated numbers, or a file with a row for each step; default 0."),
     ] = None,
     velocities: Annotated[
         str, typer.Option(help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES))

@@ -51,7 +51,7 @@ def study(
         path = report.study(arm, output, compared=compared, progress=bar or False)
     print(arm.summary())
     if found := arm.check():
-        print(f"\ndoubtful data:\n{found}")
+        print(f"\nsuspicious data:\n{found}")
     for title, cells in (brief.forces(arm), brief.best(compared)) if arm.n else ():
         print(f"\n{title}")
         show(cells)
@@ -75,7 +75,7 @@ def compare(
     for name in found.quantities:
         cells = found.cells(name)
         show_table([row[:PRINTED] for row in cells if row[0]])
-        if len(cells[0]) > PRINTED:  # beside the rest this would be too wide
+        if len(cells[0]) > PRINTED:  # with the other columns this would be too wide
             show_table([[row[0], *row[PRINTED:]] for row in cells if row[PRINTED]])
     print("\n\n".join(found.remarks))
 

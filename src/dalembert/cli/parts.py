@@ -55,7 +55,7 @@ def find_robot(name: str) -> Robot:
 
 
 def numbers(text: str, n: int, what: str) -> list[float]:
-    """Comma-separated numbers, one for each joint; a single one stands for all."""
+    """Comma-separated numbers, one for each joint; a single one applies to all."""
     try:
         found = [float(x) for x in text.split(",")]
     except ValueError:
@@ -86,7 +86,7 @@ def said(path: Any) -> None:
 
 
 def on_terminal() -> bool:
-    """Whether a person looks at standard output; otherwise it is plain text."""
+    """Whether standard output is a terminal; otherwise it is plain text."""
     return sys.stdout.isatty()
 
 

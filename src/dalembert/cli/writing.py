@@ -90,7 +90,10 @@ def generate(
     quantity: Annotated[
         list[str] | None,
         typer.Option(
-            "--quantity", "-q", help="A quantity such as inverse_dynamics; repeat the option for more.", autocompletion=completing(*QUANTITIES)
+            "--quantity",
+            "-q",
+            help="A quantity such as inverse_dynamics; repeat the option for more.",
+            autocompletion=completing(*QUANTITIES),
         ),
     ] = None,
     method: Annotated[

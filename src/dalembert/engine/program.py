@@ -36,7 +36,7 @@ def program(
 
     `optional` names further inputs to include ("wrenches", "base_twist", "base_acceleration"); without them nothing is traced.
     `folding` removes zeros, ones and signs, `sharing` merges equal expressions. `options` are what the quantity's own function
-    takes beside arrays, such as link="hand".
+    takes besides arrays, such as link="hand".
 
     >>> import dalembert as da
     >>> da.robot("two_link").program("inverse_dynamics")

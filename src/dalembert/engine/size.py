@@ -1,4 +1,4 @@
-"""Robots too large for a method: refused before any work is done, with the methods that would serve."""
+"""Robots too large for a method: rejected before any work is done, naming methods that would work."""
 
 from collections.abc import Sequence
 

@@ -14,7 +14,7 @@ PARTS = ("q", "qd", "qdd", "tau")
 TIME = ("t", "time")
 ROWS = 20_000  # states at a time
 
-States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), as far as they are there
+States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), those that are present
 
 
 class Layout(NamedTuple):
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
         return {part: table[:, k[0]] if part == "t" else table[:, k] for part, k in self.columns.items()}
 
 
-Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and where they stand
+Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and their positions
 
 
 def joined(states: States) -> Array:

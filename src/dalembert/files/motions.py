@@ -74,7 +74,7 @@ def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
 
 
 def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array]:
-    """All headers are looked at before memory is taken."""
+    """All headers are checked before memory is allocated."""
     with archive(file, what) as held:
         for name in ("time", *PARTS, "joints"):
             if name not in held.names:

@@ -134,7 +134,7 @@ def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: st
 
 
 def _number(text: bytes) -> float:
-    if b"_" in text:  # Python's own spelling, nobody else's
+    if b"_" in text:  # a spelling that only Python accepts
         raise ValueError
     return float(text.strip(b'"'))
 

@@ -1,4 +1,4 @@
-"""Doubtful data, listed by link, and the robot told in words."""
+"""Suspicious data, listed by link, and the printed summary of a robot."""
 
 import math
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.text import Text, table
 
-ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a right angle rounded by hand
-HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, somebody may have mixed up units
+ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a rounded right angle
+HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, the units may be wrong
 
 CONVENTIONS = """\
 equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
@@ -28,7 +28,7 @@ TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "unread")
 
 
 class Finding(NamedTuple):
-    """One doubtful thing: where, what sort, and why."""
+    """One suspicious entry: where, which topic, and why."""
 
     link: str
     topic: str
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
 
 class Findings(tuple[Finding, ...]):
-    """All doubtful things found; empty (false) if there are none."""
+    """All suspicious entries; empty (false) if there are none."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(model: Model) -> Findings:
-    """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
+    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
@@ -124,7 +124,7 @@ def summary(model: Model) -> Text:
     if follows:
         lines.append(f"mimic joints, treated as independent: {', '.join(follows)}")
     doubts = check(model)
-    lines.append(f"doubtful data: {len(doubts)}" + (", see check()" if doubts else ""))
+    lines.append(f"suspicious data: {len(doubts)}" + (", see check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))
 
 

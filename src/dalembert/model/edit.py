@@ -130,7 +130,7 @@ def _per_joint(model: Model, value: Any, what: str) -> dict[str, float]:
 def snapped(model: M, tolerance: float = 1e-4) -> M:
     """The same robot with almost-right angles made right: rotation entries below `tolerance` become 0.
 
-    Files often say 1.5708 where pi/2 is meant. Exact zeros make every program shorter; the choice is yours, never silent.
+    Files often have 1.5708 for pi/2. Exact zeros make every program shorter; angles are never changed unless you call this.
     """
     size = number(tolerance, "the tolerance of snapped()")
     if not 0.0 <= size < 0.1:

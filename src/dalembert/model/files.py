@@ -34,7 +34,7 @@ BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
 def load(cls: type[M], path: str | Path) -> M:
-    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
+    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning."""
     path = file_path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()

@@ -53,7 +53,7 @@ class Model(Value):
     """What a robot is. Users hold its subclass `Robot`, which binds every quantity to it.
 
     `links` come in order, each after its parent; `base` is the pose of the base frame in the world; `gravity` is the physical
-    field in the world, so (0, 0, -9.81) points down. `base_inertia` is what stands still: it matters to `total_mass` only.
+    field in the world, so (0, 0, -9.81) points down. `base_inertia` is the fixed mass: only `total_mass` uses it.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Model(Value):
     base_inertia: Inertia = field(default_factory=Inertia.zero)
     frames: tuple[Frame, ...] = ()
     source: str = ""
-    notes: tuple[Note, ...] = ()  # (link, remark, topic): doubtful data that links and frames do not show any more, for check()
+    notes: tuple[Note, ...] = ()  # (link, remark, topic): suspicious data that links and frames do not show any more, for check()
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -167,7 +167,7 @@ class Model(Value):
     def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
         """Uniform positions within the limits, (*shape, n). `rng` is a numpy Generator or a seed.
 
-        Without limits a turning joint takes -pi .. pi and a sliding one -1 .. 1 m.
+        Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m.
         """
         reach = np.array([1.0 if link.joint.kind == "prismatic" else np.pi for link in self.links])
         low, high = self.lower, self.upper
@@ -204,7 +204,7 @@ class Model(Value):
     def reorder(self, array: Any, from_names: Any) -> Array:
         """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
 
-        Names that are no joints here are left out; a joint that is not named is an error.
+        Names that are not joints of this robot are ignored; a joint that is not named is an error.
         """
         array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
         for name in names:

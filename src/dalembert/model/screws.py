@@ -37,8 +37,8 @@ def from_screws(
 
     T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i. With frame="body" the screws are given
     in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i). A screw has a unit angular part
-    (turning; its pitch is w . v, below a micrometre per radian taken as rounding) or, if that is zero, a unit linear part
-    (sliding). Inertias are in link axes.
+    (revolute; its pitch is w . v, below a micrometre per radian treated as rounding) or, if that is zero, a unit linear part
+    (prismatic). Inertias are in link axes.
 
     >>> import dalembert as da
     >>> bob = da.Inertia.from_com(1.0, (0, 0, 0), 0.0)

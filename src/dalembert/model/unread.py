@@ -1,4 +1,4 @@
-"""What a URDF file says about the dynamics that is not read: mistyped names and extensions, told by link.
+"""Entries of a URDF file that may affect the dynamics but are ignored: mistyped names and extensions, listed by link.
 
 What has nothing to do with them (visual, collision, gazebo, transmission, limit, calibration, ...) is passed over, and so is
 whatever is 0. A fixed joint does not move: only its origin matters.
@@ -54,9 +54,7 @@ def unread(root: Element, base: str) -> Iterator[Note]:
             for joint in element.findall("joint"):
                 name = joint.get("name", "")
                 if name in child:
-                    yield _note(
-                        child[name], f"{_joint(name)}: the rotor inertia of its transmission is ignored; see with_armature"
-                    )
+                    yield _note(child[name], f"{_joint(name)}: the rotor inertia of its transmission is ignored; see with_armature")
 
 
 def _of_link(link: Element) -> Iterator[Note]:

@@ -22,7 +22,7 @@ from dalembert.model.unread import MOMENTS, unread
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
-UNIT = 1e-2  # how far from 1 the length of a quaternion may be that somebody has rounded to two digits
+UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
 UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
 
 
@@ -113,7 +113,9 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         return Fixed(child, parent, origin, inertia)
     if kind not in KINDS:
         why = UNSUPPORTED.get(kind)
-        raise Error(f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which is not a URDF joint type"))
+        raise Error(
+            f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which is not a URDF joint type")
+        )
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
     bounded = limit is not None and kind != "continuous"

@@ -10,7 +10,7 @@ PIECE = 1 << 16  # bytes
 
 
 def parse(data: bytes) -> Element:
-    """The root element of a document, or an error that says where it is broken."""
+    """The root element of a document, or an error with the place where it is broken."""
     builder, depth, items = TreeBuilder(), 0, 0
     parser = expat.ParserCreate()
 

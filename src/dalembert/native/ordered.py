@@ -3,7 +3,7 @@
 A gufunc promises nothing about the order of its states. Here the leading axes of all arrays are loops that run one after the other,
 and an array of length 1 along a loop is the same memory in every pass: what one pass writes into it, the next one reads. So a
 kernel that maps a state to the next one becomes a simulation without a step in Python. The driver is a fixed piece of code that
-knows no program; it calls the kernel's own loop with other addresses each time.
+is independent of programs; it calls the kernel's own loop with other addresses each time.
 """
 
 import ctypes as C  # noqa: N812
@@ -134,7 +134,7 @@ def _check(array: np.ndarray, variable: Variable, counts: tuple[int, ...], batch
 
 
 def _in_python(kernel: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], counts: tuple[int, int, int]) -> None:
-    """The same loops where there is no native code."""
+    """The same loops without native code."""
 
     def at(array: np.ndarray, index: tuple[int, ...]) -> np.ndarray:
         return array[tuple(i if d > 1 else 0 for i, d in zip(index, array.shape, strict=False))]

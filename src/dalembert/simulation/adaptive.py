@@ -17,7 +17,7 @@ SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
 class Wanted(NamedTuple):
-    """Tolerances, and functions event(t, q, qd) whose zeros are looked for."""
+    """Tolerances, and functions event(t, q, qd) whose zeros are located."""
 
     rtol: float
     atol: float
@@ -102,7 +102,7 @@ def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
 
 def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
     def watched(t: float, y: Array) -> float:
-        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver goes on with y, whatever is done to these
+        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver continues with y, even if these are changed
 
     for name in ("terminal", "direction"):
         if hasattr(event, name):

@@ -29,7 +29,7 @@ from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.trajectory import Trajectory
 
 MOST = 1e12  # steps: months of work
-WHOLE = 1e-6  # how near a duration must be to a whole number of steps
+WHOLE = 1e-6  # how near a duration must be to a multiple of the step
 
 
 def simulate(
@@ -62,7 +62,7 @@ def simulate(
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
         with implicit_midpoint a symplectic map).
     wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
-    progress: None (a bar for long work if a person looks on), True, False, or a function of (done, all).
+    progress: None (a bar for long work on a terminal), True, False, or a function of (done, all).
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link").with_friction(damping=[2.0, 0.5])
@@ -156,7 +156,9 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     steps = round(duration / step)
     if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
         nearest = duration / max(1, np.ceil(duration / step))
-        raise Error(f"simulate: duration must be a multiple of step, got {duration:g} s and {step:g} s; step={nearest:.9g} would fit")
+        raise Error(
+            f"simulate: duration must be a multiple of step, got {duration:g} s and {step:g} s; step={nearest:.9g} would fit"
+        )
     if steps % every:
         raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps, so the final state would be lost")
     return steps, steps // int(every)
@@ -179,7 +181,7 @@ def _room(robot: Model, samples: int, forces: Forces) -> None:
 
 
 def _check_method(method: str | None) -> None:
-    """SciPy calls its integrators methods, so people will."""
+    """SciPy calls its integrators methods, so users may too."""
     if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
         raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method selects the forward dynamics")
     if method is not None:

@@ -154,9 +154,7 @@ class Trajectory:
 
     def _single(self, what: str) -> None:
         if self.q.ndim != 2:
-            raise Error(
-                f"{what} needs one rollout, this trajectory has {self.q.shape[:-2]}; use trajectory[k], or to_xarray()"
-            )
+            raise Error(f"{what} needs one rollout, this trajectory has {self.q.shape[:-2]}; use trajectory[k], or to_xarray()")
 
     def __getitem__(self, index: Any) -> "Trajectory":
         """Some of the rollouts: indices of the leading axes.

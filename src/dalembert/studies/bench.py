@@ -1,4 +1,4 @@
-"""How fast this robot's quantities are on this machine, beside Pinocchio where it is installed."""
+"""How fast this robot's quantities are on this machine, next to Pinocchio if it is installed."""
 
 import warnings
 from dataclasses import dataclass

@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what is said about the printed counts."""
+        """The notes, and the remark on the printed counts."""
         said = [NOTES[q] for q in self.quantities if q in NOTES and any(r.printed for r in self.rows if r.quantity == q)]
         slow = [f"{r.method} ({r.quantity})" for r in self.rows if r.backend == "numpy"]
         return (*self.notes, *said, *([f"computed with NumPy, too large to compile quickly: {', '.join(slow)}"] if slow else []))
@@ -148,9 +148,9 @@ def compare(
 ) -> Comparison:
     """Every formulation of inverse dynamics, forward dynamics and the mass matrix on one robot, in one table.
 
-    For each: how far it is from the default method, its operation counts beside those that the sources print, the time of a state
+    For each: how far it is from the default method, its operation counts next to those of the sources, the time of a state
     in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles it:
-    `progress(done, total)` is called after each; left out, it is a bar if a person looks on. On large robots, methods that would
+    `progress(done, total)` is called after each; by default, a bar on a terminal. On large robots, methods that would
     take minutes are left out, with a note; `everything` includes them. A quantity that the robot does not have, such as forward
     dynamics with a singular mass matrix, is a note, too.
 
@@ -190,7 +190,7 @@ def _ordered(quantity: str) -> list[str]:
 
 
 def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
-    """A function that looks at one method, with the states and the default's results to compare with."""
+    """A function that evaluates one method, with the states and the default's results to compare with."""
     described, rng = quantity_named(quantity), np.random.default_rng(0)
     count = max(states, SAMPLE)
     given = [robot.random_configuration(rng, count) if x == "q" else rng.uniform(-1, 1, (count, robot.n)) for x in described.inputs]
@@ -224,7 +224,7 @@ def _evaluated(function: Callable[..., Array], given: Sequence[Array], method: s
 
 
 def _compiled(robot: Model, quantity: str, method: str) -> Any:
-    with warnings.catch_warnings():  # the row says which backend it is
+    with warnings.catch_warnings():  # the row has the backend
         warnings.simplefilter("ignore", PerformanceWarning)
         return compile(robot, quantity, method)
 

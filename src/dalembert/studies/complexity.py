@@ -1,4 +1,4 @@
-"""Operation counts of every formulation, beside what the papers print."""
+"""Operation counts of every formulation, next to those of the papers."""
 
 import itertools
 from collections.abc import Sequence
@@ -158,10 +158,10 @@ def shown(polynomial: Polynomial) -> str:
 
 
 def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -> Text:
-    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, beside the printed ones.
+    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, next to the printed ones.
 
     For a robot: customized to it, as the source is written (general), and the printed polynomials at its n. Without one: our own
-    polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
+    polynomials in n for a general serial arm, fitted and checked, next to the printed ones.
     """
     methods(quantity)
     if robot is not None:

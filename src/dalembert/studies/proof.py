@@ -123,7 +123,9 @@ def compare(
     programs = [trace(on_tree(function, structure, above), shapes, outputs=outputs) for function in functions]
     for name, program in zip(names, programs, strict=True):
         if any(node[0] == "sqrt" for node in program.nodes):
-            raise Error(f"{name} takes square roots, which have no residues modulo a prime: {quantity} by it cannot be proven equal")
+            raise Error(
+                f"{name} takes square roots, which have no residues modulo a prime: {quantity} by it cannot be proven equal"
+            )
     degree = sum(degree_bound(program, len(structure)) for program in programs)
     equal = True
     for k in range(points):

@@ -65,7 +65,7 @@ class Tape:
 
 
 class Rounded(float):
-    """A constant that is no float: the nearest float, which remembers the fraction. What is made of it later is made of that."""
+    """A constant that is not a float: the nearest float, which remembers the fraction. What is made of it later is made of that."""
 
     __slots__ = ("fraction",)
 
@@ -86,7 +86,7 @@ class Rounded(float):
 
 
 def unrounded(x: Any) -> Any:
-    """The exact value of a constant; whole numbers and what is not finite stay as they are."""
+    """The exact value of a constant; integers and non-finite values are unchanged."""
     if isinstance(x, Rounded):
         return x.fraction
     return Fraction(x) if isinstance(x, float) and math.isfinite(x) else x
@@ -207,7 +207,7 @@ def _binary(op: str, a: Any, b: Any) -> Any:
 def _operand(tape: Tape, x: Any) -> Any:
     """What the rules work on: a scalar of this recording, or a number as programs hold it.
 
-    This runs twice for every operation, so it asks for the common types first: isinstance(x, Number) takes ten times as long.
+    This runs twice for every operation, so it tests the common types first: isinstance(x, Number) takes ten times as long.
     """
     kind = type(x)
     if kind is Expr:

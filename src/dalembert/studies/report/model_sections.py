@@ -20,7 +20,7 @@ WIDTH = 105  # letters of a line of mathematics
 
 
 def parameters(robot: Robot) -> Section:
-    """Tables of joints and bodies, and the doubtful data."""
+    """Tables of joints and bodies, and the suspicious data."""
     if not robot.n:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
     body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
@@ -123,7 +123,7 @@ def _row(name: str, latex: str) -> str:
 
 
 def broken(latex: str, width: int = WIDTH) -> list[str]:
-    r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
+    r"""The same on several lines, broken before a + or - outside braces and parentheses.
 
     >>> broken(r"a + \bigl(b - c\bigr) + d", 8)
     ['a + \\bigl(b - c\\bigr)', '+ d']

@@ -96,7 +96,7 @@ def torques(robot: Robot, m: Motion) -> Section:
 
 
 def _ordered(sizes: list[float]) -> list[int]:
-    """Indices in order, but the largest ones first as far as panels are open at once."""
+    """Indices in order, but the largest ones first for the panels that are open at once."""
     if len(sizes) <= SHOWN:
         return list(range(len(sizes)))
     largest = sorted(sorted(range(len(sizes)), key=lambda i: -sizes[i])[:SHOWN])
@@ -154,7 +154,7 @@ def _comma(robot: Robot) -> str:
 
 
 def quasi(robot: Robot, m: Motion) -> Section:
-    """Quasi-velocities, and D(k) beside the diagonal of M."""
+    """Quasi-velocities, and D(k) next to the diagonal of M."""
     key, title = "quasi-velocities", "Quasi-velocities and D(k)"
     if not robot.n:
         return Section(key, title, NO_JOINTS)

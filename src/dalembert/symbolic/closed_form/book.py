@@ -31,7 +31,7 @@ class Letter(NamedTuple):
 
 
 def book(made: Symbolic, given: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """What a book would write for the parameters of a robot, as far as it has other words for them; `given` goes before.
+    """What a book would write for the parameters of a robot, where it has other words for them; `given` takes precedence.
 
     Equal lengths are all l, a lone component of gravity is g with its sign outside, and what is a small fraction of a link's only
     length (a centre of mass at -l/2, an inertia m l^2/12) is written as that.

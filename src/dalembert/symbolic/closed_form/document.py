@@ -88,7 +88,7 @@ def _listed(equations: Equations, short: bool) -> list[str]:
 
 
 def _notes(equations: Equations, short: bool) -> list[str]:
-    """What a reader must know before the formulas."""
+    """The remarks before the formulas."""
     angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
     notes: list[str] = []
     if short and len(angles) == 1:

@@ -1,4 +1,4 @@
-"""What `where` says: expressions of numbers and names for the parameters of a robot."""
+"""The expressions of `where`: expressions of numbers and names for the parameters of a robot."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ _OPERATIONS: dict[type, Any] = {
 
 
 def parsed(meaning: Any) -> ast.expr:
-    """An expression of numbers, names, + - * / and whole powers."""
+    """An expression of numbers, names, + - * / and integer powers."""
     try:
         text = meaning if isinstance(meaning, str) else _finite(meaning)
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body

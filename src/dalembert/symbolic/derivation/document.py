@@ -121,7 +121,7 @@ def derive(
     `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on symbols. `symbols`
     are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names,
     as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest`
-    joints is refused: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
+    joints is rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
     `robot.inverse_dynamics`.
 
     >>> import dalembert as da
@@ -170,7 +170,7 @@ def _evaluate(letters: Lettered, forces: Step, q: Any, qd: Any, qdd: Any) -> Any
 
 
 def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
-    """What the letters and signs mean."""
+    """The notation."""
     gravity = letters.symbols.forms(letters.tree.gravity)
     blocks = [
         _Block("2", "The robot and its symbols"),

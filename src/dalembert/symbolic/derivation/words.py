@@ -1,10 +1,10 @@
-"""What the books say at each step: title, number of the equation, formula, and the misprints that are corrected."""
+"""The books' text for each step: title, number of the equation, formula, and the misprints that are corrected."""
 
 from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """A step without its values; two remarks are for robots with sliding joints, or with axes beside the origin before them."""
+    """A step without its values; two remarks: for prismatic joints, and for axes that do not pass through the previous origin."""
 
     title: str
     equation: str
