@@ -48,7 +48,7 @@ def test_robots(ran):
 def test_info_and_check(ran):
     assert ran("info", "panda")[0] == 0
     assert "angular part first" in ran("info", "panda")[1]
-    assert ran("check", "panda")[:2] == (0, "nothing doubtful found\n")
+    assert ran("check", "panda")[:2] == (0, "no suspicious data found\n")
     code, out, err = ran("check", "puma560")
     assert code == 1
     assert "link1: moves but has no mass [mass]" in out
@@ -71,7 +71,7 @@ def test_toml_files_and_files_without_ending(ran):
     da.robot("two_link").save("mine.toml")
     assert "two_link: 2 joints" in ran("info", "./mine.toml")[1]
     Path("plain").write_text("")
-    assert "cannot tell the format" in ran("info", "plain")[2]
+    assert "unknown file extension" in ran("info", "plain")[2]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["info", "pumma"], "did you mean 'puma560'"),
         (["info", "x.urdf"], "cannot be read"),
         (["info", "none/x.urdf"], "none/x.urdf: cannot be read"),
-        (["info", "."], ".: cannot tell the format"),
+        (["info", "."], ".: unknown file extension"),
         (["info", "x.txt"], "known are"),
         (["info"], "Missing argument 'ROBOT'"),
         (["inof", "panda"], "No such command 'inof'"),
@@ -93,7 +93,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["inverse", "two_link", "-", "-o", "x.txt"], "known are .csv, .npy, .npz"),
         (["inverse", "two_link", "-", "-o", "none/x.csv"], "none/x.csv: cannot be written"),
         (["simulate", "two_link", "--q0", "1,2,3"], "--q0 needs 2 numbers"),
-        (["simulate", "two_link", "--q0", "a,b"], "--q0 must be numbers"),
+        (["simulate", "two_link", "--q0", "a,b"], "--q0 must be comma-separated numbers"),
         (["simulate", "two_link", "-i", "magic"], "unknown integrator"),
         (["simulate", "two_link", "-o", "x.xls"], ".csv or .npz"),
         (["simulate", "two_link", "--step", "-1"], "step"),
@@ -126,7 +126,7 @@ def test_debug_shows_where(ran, arguments):
 
 def test_what_nobody_foresaw_is_one_line_too(ran, monkeypatch):
     monkeypatch.setattr(da.Robot, "summary", lambda robot: [].pop())
-    assert ran("info", "panda") == (2, "", "dalembert: IndexError: pop from empty list (--debug shows where)\n")
+    assert ran("info", "panda") == (2, "", "dalembert: IndexError: pop from empty list (--debug shows the traceback)\n")
     assert "Traceback" in ran("info", "panda", "--debug")[2]
 
 
@@ -135,7 +135,7 @@ def test_version_and_help(ran):
     code, out, _ = ran("--help")
     assert code == 0
     for words in (
-        "Look at a robot",
+        "Inspect a robot",
         "inverse",
         "generate",
         "--debug",

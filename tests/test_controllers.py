@@ -424,7 +424,7 @@ FINE = quintic([0.0, 0.0], [1.0, 1.0], 1.0)
             lambda: GravityPD(ARM, [0.0] * 2, [1.0] * 3, 1.0),
             r"kp must be one number, 2 numbers, or a 2 x 2 matrix, got shape \(3,\)",
         ),
-        (lambda: GravityPD(ARM, [0.0] * 2, 1.0, -1.0), "kd must not be negative: it would drive the arm away; got -1.0"),
+        (lambda: GravityPD(ARM, [0.0] * 2, 1.0, -1.0), "kd must not be negative, which would make the feedback unstable; got -1.0"),
         (lambda: ComputedTorque(ARM, FINE, [[0.0, 2.0], [2.0, 0.0]], 1.0), "kp must not be negative"),
         (lambda: ComputedTorque(ARM, quintic([0.0], [1.0], 1.0), 1.0, 1.0), "two_link needs a path of 2 coordinates, got one of 1"),
         (

@@ -100,7 +100,7 @@ def test_planes():
     with pytest.raises(da.Error, match="parallel"):
         arm.sectional_curvature(q, u, -2 * u)
     assert arm.sectional_curvature(np.stack([q, q]), u, v).shape == (2,)
-    with pytest.warns(da.SingularWarning, match="no plane at 1 of 2 states"):
+    with pytest.warns(da.SingularWarning, match="not span a plane at 1 of 2 states"):
         found = arm.sectional_curvature(q, u, np.stack([u, v]))
     assert np.isnan(found).tolist() == [True, False]
     with pytest.raises(da.Error, match=r"sectional_curvature: u has shape \(2,\)"):

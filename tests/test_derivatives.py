@@ -252,7 +252,7 @@ def test_wrenches_that_turn_against_the_link_are_refused():
 
 def test_robots_without_a_table():
     state = np.zeros((3, 7))
-    with pytest.raises(da.Error, match="no robot of standard Denavit-Hartenberg rows"):
+    with pytest.raises(da.Error, match="not a robot of standard Denavit-Hartenberg rows"):
         da.robot("panda").dh_derivatives(*state, convention="standard")
     with pytest.raises(da.Error, match="no robot of modified"):
         da.robot("puma560").dh_derivatives(*np.zeros((3, 6)), convention="modified")

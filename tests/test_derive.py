@@ -200,7 +200,7 @@ def test_branches_are_said(tmp_path):
 def test_rotors_and_friction_are_left_out():
     robot = da.robot("two_link").with_armature(0.1).with_friction(damping=0.2)
     d = da.derive(robot)
-    assert "left out" in d.markdown() and "left out" not in derived("lagrange_euler").markdown()
+    assert "not included" in d.markdown() and "not included" not in derived("lagrange_euler").markdown()
     assert d.check.difference < 1e-13
     same([d["tau1"], d["tau2"]], tau)
 
@@ -245,7 +245,7 @@ def test_wide_matrices_are_listed():
 
 
 def test_arms_that_are_too_much():
-    with pytest.raises(da.Error, match=r"random_RRR_3 has values of more than 2000 terms; take fewer symbols.*shared"):
+    with pytest.raises(da.Error, match=r"random_RRR_3 has values of more than 2000 terms; use fewer symbols.*shared"):
         da.derive(da.random_robot(3, "RRR"))
     assert da.derive(da.random_robot(3, "RRR"), "newton_euler", ()).check.difference < 1e-12
 

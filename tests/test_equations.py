@@ -407,7 +407,7 @@ def test_documents_say_what_the_letters_are(tmp_path):
     for ending in ("tex", "md"):
         text = e.save(tmp_path / f"eom.{ending}").read_text(encoding="utf-8")
         assert "$m_1 = 1$: mass of link 1, kg" in text
-        assert "$l = 1$: length behind joint 1 along x, m; length behind joint 2 along x, m" in text
+        assert "$l = 1$: length after joint 1 along x, m; length after joint 2 along x, m" in text
         assert "$r = 0.5$: minus centre of mass of link 1 along x, m" in text
         assert "$r_2 = -0.5$: centre of mass of link 2 along x, m" in text
         assert r": $\frac{1}{12} m_1 l^2$" in text
@@ -418,7 +418,7 @@ def test_documents_say_what_the_letters_are(tmp_path):
     assert "no gravity" in da.equations(da.robot("rp").with_gravity((0, 0, 0))).save(tmp_path / "rp.md").read_text("utf-8")
     assert r"$C_{1} = \cos\theta_{1}$" in da.equations(da.robot("rp")).save(tmp_path / "rp.md").read_text("utf-8")
     own = da.equations(da.robot("two_link"), where={"ax1": "2*k"}).save(tmp_path / "own.md").read_text("utf-8")
-    assert "- $k$\n" in own and "length behind joint 1 along x, m: $2 k$" in own
+    assert "- $k$\n" in own and "length after joint 1 along x, m: $2 k$" in own
 
 
 def strange(robot):

@@ -354,7 +354,7 @@ def test_save(tmp_path):
     with pytest.raises(da.Error, match=r"two_link\.jl: cannot be written: there is no folder"):
         code.save(f"{tmp_path}/missing/")  # a folder, by its last sign
     assert not (tmp_path / "missing").exists()
-    with pytest.raises(da.Error, match="name of a file"):
+    with pytest.raises(da.Error, match="not a file name"):
         code.save(3)
 
 
@@ -398,7 +398,7 @@ def test_names(name, identifier, tmp_path):
         (("c", "mass_matrix", {"jacobian": "x"}), {}, "unknown quantity with a method 'jacobian'"),
         (("c", "mass_matrix"), {"options": {"jacobian": {}}}, "unknown quantity with options 'jacobian'"),
         (("c", "jacobian"), {"options": {"jacobian": {"joint": 1}}}, "unknown option of jacobian: 'joint'"),
-        (("c", 3), {}, "quantities must be a name or several of them, got 3"),
+        (("c", 3), {}, "quantities must be a name or a list of names, got 3"),
         (("c", ["mass_matrix", 3]), {}, "quantities must be a name"),
         (("c", "jacobian"), {"options": 3}, "options must be given by name"),
         (("c", "jacobian"), {"options": {"jacobian": 3}}, "options of jacobian must be given by name"),

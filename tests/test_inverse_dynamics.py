@@ -121,7 +121,7 @@ def test_formulations_equal_on_200_random_robots(part):
 def test_only_some_methods_take_a_moving_base():
     arm = da.robot("two_link")
     assert {"newton_euler", "newton_euler_base", "lie_group", "lie_group_com", "stacked_operators"} <= set(MOVING)
-    with pytest.raises(da.Error, match="uicker_kahn does not take base_twist; these methods do: newton_euler"):
+    with pytest.raises(da.Error, match="uicker_kahn does not accept base_twist; these methods do: newton_euler"):
         arm.inverse_dynamics([0, 0], [0, 0], [0, 0], base_twist=np.zeros(6), method="uicker_kahn")
 
 

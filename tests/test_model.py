@@ -1,4 +1,4 @@
-"""Robots as values: construction, conventions, changes, names, doubtful data."""
+"""Robots as values: construction, conventions, changes, names, suspicious data."""
 
 import pickle
 from dataclasses import FrozenInstanceError, replace

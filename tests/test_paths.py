@@ -207,7 +207,7 @@ def test_batches(kind):
         (lambda: quintic([0.0], [np.nan], 1.0), "the goal of a path must be finite"),
         (lambda: quintic(0.0, 1.0, 1.0), r"the start of a path must have positions along the last axis, \(..., n\), got 0.0"),
         (lambda: quintic([0.0, 1.0], [1.0], 1.0), r"a path from 2 to 1 positions: start \(2,\) and goal \(1,\)"),
-        (lambda: quintic(np.zeros((2, 3)), np.zeros((4, 3)), 1.0), "do not broadcast together"),
+        (lambda: quintic(np.zeros((2, 3)), np.zeros((4, 3)), 1.0), "do not broadcast"),
         (lambda: quintic(["a"], ["b"], 1.0), "the start of a path must be real numbers"),
         (lambda: quintic([0.0], [1.0], 1.0)("now"), "the time of a path must hold numbers, got 'now'"),
         (lambda: quintic([0.0], [1.0], 1.0).sample(-0.1), "the step of a path's samples must be positive, got -0.1"),

@@ -112,7 +112,7 @@ def test_messages_come_from_it():
         arm.generate("c", "stage")
     with pytest.raises(da.Error, match="unknown option of jacobian: 'lnk'; did you mean 'link'"):
         arm.program("jacobian", lnk="link2")
-    with pytest.raises(da.Error, match="lagrange_euler does not take base_twist; these methods do: newton_euler"):
+    with pytest.raises(da.Error, match="lagrange_euler does not accept base_twist; these methods do: newton_euler"):
         arm.program("inverse_dynamics", "lagrange_euler", optional="base_twist")
 
 

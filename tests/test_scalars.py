@@ -56,7 +56,7 @@ def test_casadi_matrices_and_scalars():
     B, total = da.casadi_function(program)(A, 2.0)
     assert np.array(B).tolist() == (2 * A).tolist()
     assert float(total) == 15.0
-    with pytest.raises(da.Error, match=r"'t' has shape \(2, 2, 2\), which is no matrix; use replay"):
+    with pytest.raises(da.Error, match=r"'t' has shape \(2, 2, 2\), which is not a matrix; use replay"):
         da.casadi_function(trace(lambda t: t[0, 0, 0], {"t": (2, 2, 2)}))
 
 

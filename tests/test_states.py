@@ -100,9 +100,9 @@ def test_dialects(text):
         ("1;1,5\n", "'1,5' is not a number"),
         ("1,2,3,4\n", "4 columns without names, but two_link with 2 joints needs 2 .q., or 3 .t, q., or 9"),
         ("q_joint1,qd_joint2\n1,2\n", r"line 1: there is no column q_joint2 \(nor q2\); there are: q_joint1, qd_joint2"),
-        ("q1,q1\n1,2\n", "two columns are called 'q1'"),
-        ("", "there are no states in it"),
-        ("q1,q2\n", "there are no states in it"),
+        ("q1,q1\n1,2\n", "two columns are named 'q1'"),
+        ("", "the file contains no states"),
+        ("q1,q2\n", "the file contains no states"),
         (b"\xff\xfe,\x00\n1,2\n", "there is no column"),
         ("1,\u0663\n", "is not a number"),
     ],
@@ -161,7 +161,7 @@ def broken_npy():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (broken_npy(), "cut short"),
+        (broken_npy(), "truncated"),
         (b"\x93NUMPY\x01\x00rubbish", "not a NumPy array"),
         (b"\x93NUMPY\x09\x00rubbish", "not a NumPy array"),
         (b"PK\x03\x04rubbish", "not an NPZ file"),
@@ -311,7 +311,7 @@ def test_members_are_not_read_as_a_whole(tmp_path, monkeypatch):
     np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 2)})
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("q.npy", head.getvalue() + bytes(1000))
-    with pytest.raises(da.Error, match="cut short"):
+    with pytest.raises(da.Error, match="truncated"):
         load_states(ARM, tmp_path / "a.npz", ["q"])
 
 

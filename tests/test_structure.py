@@ -170,7 +170,7 @@ def test_counts_grow_as_they_should():
     totals = [da.random_robot(1, "R" * n).operation_count("coriolis_matrix", customized=False).total for n in range(4, 10)]
     assert not np.diff(totals, 3).any()
     assert np.diff(totals, 2).all()
-    with pytest.raises(da.Error, match="customized count only"):
+    with pytest.raises(da.Error, match="only its customized count"):
         da.robot("two_link").operation_count("gravity_force", customized=False)
 
 

@@ -70,7 +70,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.symbolic.derivation import Derivation as Derivation
     from dalembert.symbolic.derivation import derive as derive
 
-# what is loaded when it is first asked for, so that importing the package stays quick
+# loaded on first use, so that importing the package stays fast
 _LATER = {
     "ComputedTorque": "control.controllers",
     "GravityPD": "control.controllers",
@@ -115,7 +115,7 @@ def robot(name: str) -> Robot:
 
 
 def load(path: str | _Path) -> Robot:
-    """A robot from a URDF or TOML file. Doubtful data are taken as they are, with one warning; `robot.check()` lists them."""
+    """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them."""
     return _files.load(Robot, path)
 
 

@@ -1,6 +1,6 @@
 """Checks of arguments, one for each kind, so that the same mistake is explained in the same words everywhere.
 
-Each takes what was given and what to call it, and returns it in the form that the code wants, or raises an Error.
+Each takes a value and its name, and returns the value in the form that the code needs, or raises an Error.
 """
 
 import operator
@@ -48,7 +48,7 @@ def positive(given: Any, what: str) -> float:
 
 
 def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
-    """A whole number that is not too small, nor too large.
+    """An integer within limits.
 
     >>> whole(53, "bits", 1)
     53
@@ -59,7 +59,7 @@ def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
         found = None
     if found is None or found < least or (most is not None and found > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise Error(f"{what} must be a whole number {limits}, got {brief(given)}")
+        raise Error(f"{what} must be an integer {limits}, got {brief(given)}")
     return found
 
 
@@ -90,7 +90,7 @@ def numbers(given: Any, what: str, *, complex_: bool = False) -> Array:
     if array is None:
         raise Error(f"{what} must hold numbers in a regular array, got {brief(given)}")
     if array.ndim > MOST_AXES:
-        raise Error(f"{what} has {array.ndim} axes; at most {MOST_AXES} are possible")
+        raise Error(f"{what} has {array.ndim} axes; the limit is {MOST_AXES}")
     if array.dtype.kind not in ("fiubc" if complex_ else "fiub"):
         kind = "numbers" if complex_ or array.dtype.kind != "c" else "real numbers"
         raise Error(f"{what} must hold {kind}, got {brief(given)}")
@@ -113,9 +113,9 @@ def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> Array:
 
 
 def _array(given: Any, what: str) -> Array | None:
-    """An array of anything, or None where there is none: rows of different lengths, say."""
+    """An array of anything, or None where there is none: rows of different lengths, for example."""
     if is_masked(given):
-        raise Error(f"{what} has masked elements; fill them in (numpy.ma.filled), or leave their states out")
+        raise Error(f"{what} has masked elements; fill them (numpy.ma.filled) or omit those states")
     try:
         return np.asarray(given)
     except (ValueError, TypeError, OverflowError, RuntimeError):
@@ -140,11 +140,11 @@ def batch(shapes: Mapping[str, tuple[int, ...]], function: str) -> tuple[int, ..
         return np.broadcast_shapes(*shapes.values())
     except (ValueError, RuntimeError):
         shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise Error(f"{function}: the leading (batch) axes do not broadcast together: {shown}") from None
+        raise Error(f"{function}: the leading (batch) axes do not broadcast: {shown}") from None
 
 
 def room(function: str, size: int, instead: str) -> None:
-    """Refuse what needs more memory than is ever taken, which is the same on every machine, before it is asked for.
+    """Reject what needs more memory than the limit, which is the same on every machine, before allocating it.
 
     >>> room("simulate", 10**12, "keep fewer samples")
     Traceback (most recent call last):
@@ -152,7 +152,7 @@ def room(function: str, size: int, instead: str) -> None:
     """
     if size > MOST_BYTES:
         most = f"{MOST_BYTES / 1e9:.0f} GB"
-        raise Error(f"{function}: this needs {size // 10**9:,} GB of memory, and the most that is taken is {most}; {instead}")
+        raise Error(f"{function}: this needs {size // 10**9:,} GB of memory, more than the limit of {most}; {instead}")
 
 
 def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[Array]:
@@ -208,7 +208,7 @@ def several(given: Any, what: str) -> tuple[str, ...]:
         return (given,)
     found: tuple[Any, ...] = tuple(given) if _many(given) else (given,)
     if not all(isinstance(one, str) for one in found):
-        raise Error(f"{what} must be a name or several of them, got {brief(given)}")
+        raise Error(f"{what} must be a name or a list of names, got {brief(given)}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong, said plainly: every message names the thing, its value, and what would be right."""
+"""Errors and warnings: every message names the thing, its value, and what would be right."""
 
 import difflib
 import reprlib
@@ -27,15 +27,15 @@ class DataWarning(UserWarning):
 
 
 class PerformanceWarning(UserWarning):
-    """Something works, but slower than it could; said once."""
+    """Something works, but slower than it could; shown once."""
 
 
 class SingularWarning(UserWarning):
-    """At some states of a batch a joint feels no inertia, or a link cannot follow its task; the result is NaN there."""
+    """At some states of a batch a joint has no inertia, or a link cannot follow its task; the result is NaN there."""
 
 
 def _line(message: str) -> str:
-    """One printable line: what is said at the beginning and at the end stays."""
+    """One printable line: the beginning and the end are kept."""
     if len(message) > 4 * LONGEST:
         message = f"{message[: 2 * LONGEST]} ... {message[-2 * LONGEST :]}"
     message = " ".join(message.split())
@@ -53,7 +53,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def brief(value: Any, most: int = 120) -> str:
-    """A value for a message: short and in one line, whatever it is.
+    """A value for a message: short and in one line, for any object.
 
     >>> brief("x" * 500, 12)
     "'xxxxxxxx..."
@@ -64,7 +64,7 @@ def brief(value: Any, most: int = 120) -> str:
             shown = _parts.repr(value)  # not all of a million elements
         else:
             shown = repr(value[: 2 * most] if isinstance(value, str | bytes) else value)
-    except Exception:  # whole numbers of absurd length refuse to be shown
+    except Exception:  # Python refuses to print huge integers
         shown = f"a {kind.__name__}"
     shown = " ".join(shown.split())
     return shown if len(shown) <= most else shown[: most - 3] + "..."
@@ -92,7 +92,7 @@ def unknown(what: str, name: object, known: Iterable[str]) -> Error:
 
 
 def optional(name: str) -> Any:
-    """A library that only some functions need, or an Error that says how to install it.
+    """A library that only some functions need, or an Error with the command to install it.
 
     >>> optional("nonesuch")
     Traceback (most recent call last):

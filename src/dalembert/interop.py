@@ -24,7 +24,7 @@ def casadi_function(program: Program, name: str = "program") -> Any:
     """
     checked(program, "casadi_function")
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or "__" in name:
-        raise Error(f"the name of a CasADi function is a letter and then letters, digits and single _, got {brief(name)}")
+        raise Error(f"the name of a CasADi function must be a letter followed by letters, digits and single _, got {brief(name)}")
     casadi = optional("casadi")
     symbols = {v.name: casadi.SX.sym(v.name, *_matrix(v)) for v in program.inputs}
     outputs = [_casadi_matrix(casadi, v, array) for v, array in _outputs(program, symbols).items()]
@@ -39,7 +39,7 @@ def _casadi_matrix(casadi: Any, variable: Variable, array: Any) -> Any:
 def jax_function(program: Program) -> Callable[..., Any]:
     """The program as a function of JAX arrays, one per input and in their order; jit, grad, vmap and batches all work.
 
-    JAX computes in float32 unless you say `jax.config.update("jax_enable_x64", True)`.
+    JAX computes in float32 unless you call `jax.config.update("jax_enable_x64", True)`.
 
         tau = da.jax_function(robot.program("inverse_dynamics"))
         slope = jax.jit(jax.jacobian(tau))(q, qd, qdd)
@@ -111,7 +111,7 @@ def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None)
 def _matrix(variable: Variable) -> tuple[int, int]:
     """Its shape where everything is a matrix."""
     if len(variable.shape) > 2:
-        raise Error(f"{variable.name!r} has shape {variable.shape}, which is no matrix; use replay")
+        raise Error(f"{variable.name!r} has shape {variable.shape}, which is not a matrix; use replay")
     rows, columns = (*variable.shape, 1, 1)[:2]
     return rows, columns
 

@@ -1,4 +1,4 @@
-"""How far long work has come."""
+"""Progress of long computations."""
 
 import sys
 import time
@@ -30,9 +30,9 @@ class Bar:
 
 
 def chosen(progress: Progress | bool | None, what: str) -> Progress:
-    """What to call as work goes on: a function of the user's, a bar, or nothing; None is a bar if a person looks."""
+    """The function to call as work proceeds: the user's, a bar, or one that does nothing; None shows a bar on a terminal."""
     if callable(progress):
         return progress
-    looked_at = sys.stderr is not None and sys.stderr.isatty()
-    wanted = looked_at if progress is None else flag(progress, "progress, unless it is a function,")
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    wanted = on_terminal if progress is None else flag(progress, "progress, unless it is a function,")
     return Bar(what) if wanted else lambda done, total: None

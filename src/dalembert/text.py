@@ -1,4 +1,4 @@
-"""Words and tables for people."""
+"""Text formatting: words and tables."""
 
 from collections.abc import Sequence
 

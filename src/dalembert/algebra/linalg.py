@@ -1,6 +1,6 @@
 """Small dense systems on any scalar: M = U D U^T without pivoting, which for mass matrices is stable and has a meaning.
 
-U is unit upper triangular. With the base first, D_i is the inertia that joint i feels when all joints behind it are free
+U is unit upper triangular. With the base first, D_i is the inertia about joint i when all outboard joints are free
 (Kozlowski's D(k), Featherstone's articulated inertia about the axis), whichever method computes it.
 """
 
@@ -16,11 +16,11 @@ from dalembert.errors import Error
 
 
 class SingularError(Error):
-    """A pivot of the mass matrix that is zero whatever the state: joint `index` feels no inertia."""
+    """A pivot of the mass matrix that is zero in every state: joint `index` has no inertia."""
 
     def __init__(self, index: int) -> None:
         self.index = index
-        super().__init__(f"joint {index} feels no inertia: the mass matrix is singular")
+        super().__init__(f"joint {index} has no inertia: the mass matrix is singular")
 
 
 ROUNDING = 64 * float(np.finfo(float).eps)  # of the inertia about a joint: a pivot below is nothing but errors

@@ -27,7 +27,7 @@ def product(A: Any, B: Any) -> Any:
     >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0]))
     array([21., 43.])
     """
-    with np.errstate(all="ignore"):  # absurd figures overflow, which those refuse who take the result
+    with np.errstate(all="ignore"):  # huge numbers overflow, which the callers reject
         return (A * B).sum(axis=-1) if B.ndim == 1 else (A[:, :, None] * B[None]).sum(axis=1)
 
 
@@ -159,7 +159,7 @@ def _mapped(convert: Callable[[Any], Any], x: Any) -> Any:
 def _fraction(x: Any) -> Any:
     if not isinstance(x, float) or not math.isfinite(x):
         return x
-    return int(x) if x.is_integer() and abs(x) < 2**53 else Fraction(x)  # whole numbers are faster
+    return int(x) if x.is_integer() and abs(x) < 2**53 else Fraction(x)  # integers are faster
 
 
 _each_fraction = np.frompyfunc(_fraction, 1, 1)

@@ -1,7 +1,7 @@
 """Rigid-body algebra on (..., k) arrays of any scalar: floats, traced expressions, residues modulo a prime.
 
 Six-vectors have the angular part first: a twist is (omega, v), a wrench is (moment, force). A `Transform` is the pose of one
-frame in another: x_outer = R x_inner + p. Nothing here knows a robot.
+frame in another: x_outer = R x_inner + p. Independent of robots.
 """
 
 import math
@@ -30,7 +30,7 @@ def _of_numbers(name: str, function: Callable[[Any], Any]) -> Callable[[Any], An
 
 
 def _cos_sin_of(x: Any) -> tuple[Any, Any]:
-    """Of a constant; those of 0 are whole numbers, so that what is exact stays exact."""
+    """Of a constant; those of 0 are integers, so that exact values stay exact."""
     if isinstance(x, complex):
         return np.cos(x), np.sin(x)
     if x == 0:
@@ -50,7 +50,7 @@ def _is_object(x: Any) -> bool:
 
 
 def _is_exact(x: Any) -> bool:
-    """Whether its cosine may have to be exact: objects, and the whole number 0 that is left of a joint which does not turn."""
+    """Whether its cosine may have to be exact: objects, and the integer 0 that is left of a joint which does not rotate."""
     return isinstance(x, int) or _is_object(x)
 
 
@@ -79,7 +79,7 @@ def above(x: Any, floor: float, otherwise: float) -> Any:
 
 
 def zeros(shape: int | tuple[int, ...]) -> Array:
-    """Zeros that suit every scalar: whole numbers keep fractions and residues exact, and turn into floats beside floats."""
+    """Zeros that suit every scalar: integers keep fractions and residues exact, and become floats in arithmetic with floats."""
     return np.zeros(shape, dtype=int)
 
 
@@ -124,9 +124,9 @@ def cross(a: Any, b: Any) -> Array:
 
 
 def tumbling(w: Any, wd: Any) -> Array:
-    """The matrix [wd] + [w][w] that gives the acceleration of every point of a turning body.
+    """The matrix [wd] + [w][w] that gives the acceleration of every point of a rotating body.
 
-    Its six products of velocities serve all points and the inertia of the body; recording finds them again each time.
+    Its six products of velocities are shared by all points and the inertia of the body; recording finds them again each time.
     """
     x, y, z = w[..., 0], w[..., 1], w[..., 2]
     a, b, c = wd[..., 0], wd[..., 1], wd[..., 2]
@@ -137,7 +137,7 @@ def tumbling(w: Any, wd: Any) -> Array:
 
 
 def swing(w: Any, wd: Any, p: Any) -> Array:
-    """Acceleration of a point p of a turning body relative to its reference point: wd x p + w x (w x p)."""
+    """Acceleration of a point p of a rotating body relative to its reference point: wd x p + w x (w x p)."""
     return rotate(tumbling(w, wd), p)
 
 
@@ -154,9 +154,9 @@ def tensor_of(second: Any) -> Array:
 
 
 def spin(inertia: Any, w: Any, wd: Any) -> Array:
-    """The moment that turns a body about its centre of mass: I wd + w x I w.
+    """The moment that rotates a body about its centre of mass: I wd + w x I w.
 
-    Written with the entries of [wd] + [w][w], which serve its points too. `flat` vanishes for a body without extent along z.
+    Written with the entries of [wd] + [w][w], which its points share. `flat` vanishes for a body without extent along z.
     """
     x, y, z = w[..., 0], w[..., 1], w[..., 2]
     a, b, c = wd[..., 0], wd[..., 1], wd[..., 2]
@@ -203,9 +203,9 @@ def turn_z(c: Any, s: Any, v: Any) -> Array:
 
 
 def turn_tensor(c: Any, s: Any, T: Any, axis: int = 2) -> Array:
-    """R T R^T for the turn R about a coordinate axis by an angle with cosine c and sine s; T may be unsymmetric.
+    """R T R^T for the rotation R about a coordinate axis by an angle with cosine c and sine s; T may be unsymmetric.
 
-    In the plane of the turn the trace and the skew part stay, and the rest turns by twice the angle: four products instead of
+    In the plane of rotation the trace and the skew part stay, and the rest rotates by twice the angle: four products instead of
     eight. A symmetric T gives the same expressions on both sides of the diagonal.
     """
     x, y, z = (axis + 1) % 3, (axis + 2) % 3, axis

@@ -16,7 +16,7 @@ WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count si
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `dalembert ...`; returns the exit code: 0, 1 for doubtful data (check), 2 for errors, 130 for Ctrl-C."""
+    """Run `dalembert ...`; returns the exit code: 0, 1 for suspicious data (check), 2 for errors, 130 for Ctrl-C."""
     with standing_in():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 
@@ -61,7 +61,7 @@ def _run(arguments: list[str]) -> int:
     usage_error: Any = typer.BadParameter.__base__  # of click, or of typer's own copy of it, by its version
     command = typer.main.get_command(app)
     try:
-        if "_DALEMBERT_COMPLETE" in os.environ:  # a shell asks what might come next
+        if "_DALEMBERT_COMPLETE" in os.environ:  # a shell asks for completions
             command.main(arguments, prog_name="dalembert")
         with command.make_context("dalembert", arguments) as context:
             command.invoke(context)
@@ -82,10 +82,10 @@ def _misused(error: Any) -> int:
 
 
 def _told(error: BaseException) -> str:
-    """One line; what nobody foresaw has its name before it."""
+    """One line; unexpected exceptions are prefixed with their type."""
     if isinstance(error, OSError) and error.strerror:  # files have errors of their own, so this is of what was printed
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows where)"
+    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
 def _fail(message: str) -> int:
@@ -106,8 +106,8 @@ def _finish_output() -> None:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: what Python still wants to flush goes nowhere."""
+    """The reader is gone: what Python still flushes is discarded."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # a stream of a test has no number
+    except (OSError, ValueError):  # a stream of a test has no file descriptor
         return

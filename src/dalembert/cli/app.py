@@ -18,8 +18,8 @@ dalembert check arm.urdf && dalembert info arm.urdf
 
 dalembert inverse puma560 states.csv -o torques.csv
 
-Exit codes: 0 all went well; 1 doubtful data (check); 2 wrong usage or another error, told in one line (--debug shows where);
-130 Ctrl-C; 141 nobody read the output to its end."""
+Exit codes: 0 success; 1 suspicious data (check); 2 wrong usage or another error, in one line (--debug shows the traceback);
+130 Ctrl-C; 141 the reader of the output closed the pipe."""
 
 app = typer.Typer(
     name="dalembert",
@@ -41,12 +41,14 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from; also after the command.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; also accepted after the command.")
+    ] = False,
 ) -> None:
     """Options before the command."""
 
 
-for panel, module in (("Look at a robot", looking), ("Compute", computing), ("Write", writing)):
+for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Write", writing)):
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
         app.command(function.__name__, rich_help_panel=panel, epilog=examples)(function)

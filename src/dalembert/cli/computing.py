@@ -26,8 +26,8 @@ CHOICES = (*INTEGRATORS, *SOLVERS)
 _source = typer.Argument(
     metavar="STATES", help="A .csv, .npy or .npz file; - is standard input. Columns q_<joint>, qd_<joint>, ... or in order."
 )
-_all = typer.Option("--all", help="Write the states beside the result.")
-_header = typer.Option("--header/--no-header", help="Whether CSV output begins with the names of its columns.")
+_all = typer.Option("--all", help="Also write the input states.")
+_header = typer.Option("--header/--no-header", help="Whether CSV output starts with a header line.")
 
 
 def _method(quantity: str) -> Any:
@@ -61,7 +61,7 @@ def forward(
 
 def _evaluate(robot: str, quantity: str, source: str, target: str, method: str | None, everything: bool, header: bool) -> None:
     if source == "-" and sys.stdin.isatty():
-        raise Error("states are read from standard input, but nothing is piped in: name a file, or pipe one")
+        raise Error("states are read from standard input, but nothing is piped in: give a file, or pipe one")
     arm = find_robot(robot)
     with progress(quantity.replace("_", " ")) as bar:
         count = evaluate_states(arm, quantity, source, target, method=method, everything=everything, names=header, progress=bar)
@@ -71,7 +71,7 @@ def _evaluate(robot: str, quantity: str, source: str, target: str, method: str |
 
 def simulate(
     robot: RobotName,
-    q0: Annotated[str | None, typer.Option("--q0", help="Initial positions, with commas, or a file (its first state).")] = None,
+    q0: Annotated[str | None, typer.Option("--q0", help="Initial positions, comma-separated, or a file (its first state).")] = None,
     qd0: Annotated[str | None, typer.Option("--qd0", help="Initial velocities; 0.")] = None,
     duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds.")] = 1.0,
     step: Annotated[float, typer.Option("--step", "-s", help="Seconds.")] = 1e-3,
@@ -80,15 +80,16 @@ def simulate(
     ] = "rk4",
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
-        str | None, typer.Option("--torque", help="Joint forces: numbers with commas, or a file with a row for each step; 0.")
+        str | None,
+        typer.Option("--torque", help="Joint forces: comma-separated numbers, or a file with a row for each step; default 0."),
     ] = None,
     velocities: Annotated[
         str, typer.Option(help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES))
     ] = "joint",
-    every: Annotated[int, typer.Option(min=1, help="Keep each k-th step.")] = 1,
+    every: Annotated[int, typer.Option(min=1, help="Keep every k-th step.")] = 1,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
-    """Simulate the motion; without an output, a summary with the balance of energy."""
+    """Simulate the motion; without an output file, print a summary with the energy balance."""
     arm = find_robot(robot)
     if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
         raise Error(f"{output}: a motion is written as .csv or .npz")
@@ -142,7 +143,7 @@ def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
     with closing(read_states(arm, source, parts)) as pieces:
         for states in pieces:
             return {part: x[0] for part, x in states.items()}
-    raise Error(f"{source}: there are no states in it")
+    raise Error(f"{source}: the file contains no states")
 
 
 def _summary(found: Trajectory) -> str:

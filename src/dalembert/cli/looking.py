@@ -31,7 +31,7 @@ def info(robot: RobotName) -> None:
 
 
 def check(robot: RobotName) -> None:
-    """List doubtful data; the exit code is 1 if there are any."""
+    """List suspicious data; the exit code is 1 if there are any."""
     found = find_robot(robot).check()
     print(found)
     raise typer.Exit(1 if found else 0)
@@ -39,9 +39,9 @@ def check(robot: RobotName) -> None:
 
 def study(
     robot: RobotName,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder of the report.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report.")] = None,
 ) -> None:
-    """Study a robot: a summary here, and a report as one page that needs no network."""
+    """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
 
     arm = find_robot(robot)
@@ -51,7 +51,7 @@ def study(
         path = report.study(arm, output, compared=compared, progress=bar or False)
     print(arm.summary())
     if found := arm.check():
-        print(f"\ndoubtful data:\n{found}")
+        print(f"\nsuspicious data:\n{found}")
     for title, cells in (brief.forces(arm), brief.best(compared)) if arm.n else ():
         print(f"\n{title}")
         show(cells)
@@ -61,10 +61,10 @@ def study(
 def compare(
     robot: RobotName,
     quantity: Annotated[list[str] | None, _quantity] = None,
-    states: Annotated[int, typer.Option(min=1, help="States in the batch that is timed.")] = BATCH,
-    everything: Annotated[bool, typer.Option("--everything", help="On large robots, also methods that take minutes.")] = False,
+    states: Annotated[int, typer.Option(min=1, help="Number of states in the timed batch.")] = BATCH,
+    everything: Annotated[bool, typer.Option("--everything", help="Include methods that take minutes on large robots.")] = False,
 ) -> None:
-    """Compare every formulation: agreement, operations beside the papers' polynomials, time, growth."""
+    """Compare every formulation: agreement, operations next to the papers' polynomials, time, growth."""
     arm = find_robot(robot)
     with progress("compiling and comparing") as bar:
         found = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
@@ -75,26 +75,26 @@ def compare(
     for name in found.quantities:
         cells = found.cells(name)
         show_table([row[:PRINTED] for row in cells if row[0]])
-        if len(cells[0]) > PRINTED:  # beside the rest this would be too wide
+        if len(cells[0]) > PRINTED:  # with the other columns this would be too wide
             show_table([[row[0], *row[PRINTED:]] for row in cells if row[PRINTED]])
     print("\n\n".join(found.remarks))
 
 
 def complexity(
     robot: Annotated[
-        str | None, typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
+        str | None, typer.Argument(metavar="[ROBOT]", help="A robot; if omitted, polynomials in n.", autocompletion=complete_robot)
     ] = None,
     quantity: Annotated[str, _quantity] = "inverse_dynamics",
 ) -> None:
-    """Count the operations of every method, for a robot or in general, beside what the papers print."""
+    """Count the operations of every method, for a robot or in general, next to the counts in the papers."""
     print(da.complexity(find_robot(robot) if robot else None, quantity))
 
 
 def bench(
     robot: RobotName,
-    states: Annotated[int, typer.Option(min=1, help="States in a batch.")] = BATCH,
+    states: Annotated[int, typer.Option(min=1, help="Number of states in a batch.")] = BATCH,
 ) -> None:
-    """Measure the main quantities on this machine, beside Pinocchio where it is installed."""
+    """Time the main quantities on this machine, next to Pinocchio if it is installed."""
     arm = find_robot(robot)
     with progress("compiling and measuring") as bar:
         found = measured(arm, states, progress=bar or False)

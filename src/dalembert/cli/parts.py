@@ -55,11 +55,11 @@ def find_robot(name: str) -> Robot:
 
 
 def numbers(text: str, n: int, what: str) -> list[float]:
-    """Comma-separated numbers, one for each joint; a single one stands for all."""
+    """Comma-separated numbers, one for each joint; a single one applies to all."""
     try:
         found = [float(x) for x in text.split(",")]
     except ValueError:
-        raise Error(f"{what} must be numbers with commas between them, or a file; got {text!r}") from None
+        raise Error(f"{what} must be comma-separated numbers or a file, got {text!r}") from None
     if len(found) == 1:
         return found * n
     if len(found) != n:
@@ -86,7 +86,7 @@ def said(path: Any) -> None:
 
 
 def on_terminal() -> bool:
-    """Whether a person looks at standard output; otherwise it is plain text."""
+    """Whether standard output is a terminal; otherwise it is plain text."""
     return sys.stdout.isatty()
 
 

@@ -32,13 +32,13 @@ class _ClosedOutput(io.BufferedIOBase):
 
 @contextmanager
 def standing_in() -> Generator[None]:
-    """Something in the place of closed streams: only what needs one of them fails, and says so. Messages go nowhere without one."""
+    """Replace closed streams: only what needs one of them fails, with a message. Messages are discarded without one."""
     before = sys.stdin, sys.stdout, sys.stderr
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the free number, which no file of ours must get
+            os.open(os.devnull, os.O_RDWR)  # takes the free file descriptor, which no file of ours must get
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput()), encoding="utf-8")
     if sys.stdout is None:

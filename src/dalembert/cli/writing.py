@@ -38,9 +38,9 @@ def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
 def equations(
     robot: RobotName,
     symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)} with commas, or none.")
+        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
-    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, with commas (on standard output).")] = _ALL,
+    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, comma-separated (on standard output).")] = _ALL,
     format: Annotated[
         str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
     ] = "text",
@@ -48,7 +48,7 @@ def equations(
     book: Annotated[
         bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
     ] = False,
-    shared: Annotated[bool, typer.Option("--shared", help="As assignments, nothing computed twice: for larger arms.")] = False,
+    shared: Annotated[bool, typer.Option("--shared", help="As assignments with shared subexpressions, for larger arms.")] = False,
     output: Output = "-",
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
@@ -78,12 +78,12 @@ def derive(
         str, typer.Option("--format", "-f", help="markdown or latex, on standard output.", autocompletion=completing(*DOCUMENTS))
     ] = "markdown",
     symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What is written as letters: any of {', '.join(PARTS)} with commas, or none.")
+        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
-    longest: Annotated[int, typer.Option(help="Refuse robots with more joints: their formulas fill pages.")] = 3,
+    longest: Annotated[int, typer.Option(help="Reject robots with more joints, since their formulas fill pages.")] = 3,
     output: Output = "-",
 ) -> None:
-    """Write every step of a method for this robot, as a document to teach with; FILE ends in .md or .tex."""
+    """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
     _among(format, DOCUMENTS, "format")
     found = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
     if output == "-":
@@ -114,10 +114,10 @@ def generate(
             autocompletion=_complete_method,
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the names in the file begin with; the robot's name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Prefix of the names in the file; default: the robot's name.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
-    """Write quantities as one self-contained file of C, Python, MATLAB or Julia that tests itself."""
+    """Write quantities as one self-contained file of C, Python, MATLAB or Julia with a self-test."""
     code = find_robot(robot).generate(language, quantity or ["inverse_dynamics"], method, name=name)
     if output == "-":
         write_text(code, output)

@@ -39,7 +39,7 @@ _HEAD = """
 #endif
 
 // States of a batch do not depend on each other, so that a compiler may compute several at once. Of those measured, clang does:
-// clang -O3 -march=native -ffast-math -fveclib=libmvec (-ffast-math gives up NaN where a mass matrix is singular).
+// clang -O3 -march=native -ffast-math -fveclib=libmvec (-ffast-math does not keep NaN where a mass matrix is singular).
 #if defined(_OPENMP) && _OPENMP >= 201307
 #define DALEMBERT_SIMD _Pragma("omp simd")
 #else

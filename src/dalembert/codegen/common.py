@@ -20,7 +20,7 @@ signed sizeof spmd static struct switch template this throw true try type typede
 volatile where while with xor yield sin cos sqrt sign abs reshape permute maximum error base core size max all any disp nargin
 nargout varargin varargout numel isequal isempty strcmp num2str sprintf fprintf
 """
-RESERVED = frozenset(_WORDS.split())  # what no file may be called, in any of the languages
+RESERVED = frozenset(_WORDS.split())  # names that are reserved in any of the languages
 
 
 class Function(NamedTuple):
@@ -52,7 +52,7 @@ class Syntax(NamedTuple):
 
 
 def statements(program: Program, syntax: Syntax) -> tuple[list[str], list[str]]:
-    """One assignment per operation, and the texts of the results; inputs and constants stand where they are used.
+    """One assignment per operation, and the texts of the results; inputs and constants are written where they are used.
 
     >>> from dalembert.trace import trace
     >>> from dalembert.codegen.python import PYTHON

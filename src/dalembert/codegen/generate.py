@@ -27,7 +27,7 @@ STATES = 10  # tried for the self-test, until all results are finite
 
 _HOW = {
     "c": (
-        "Arrays are row-major; a function takes one state, its _batch a number of them one after the other in each array.",
+        "Arrays are row-major; a function takes one state, its _batch version several, one after the other in each array.",
         "A function reads all inputs before it writes: arrays of one state may be the same; those of a batch must not overlap.",
         "Self-test: cc -std=c99 -O2 -DDALEMBERT_SELF_TEST {file} -lm && ./a.out",
     ),
@@ -88,7 +88,7 @@ def generate(
 
     `method` is a formulation for all of them, or one for each by name. `options` has what a quantity's own function takes
     beside arrays, such as {"jacobian": {"link": "hand"}}, and further inputs: {"inverse_dynamics": {"optional": ["wrenches"]}}.
-    `name` begins the names in the file, the robot's by default. The file says what it holds and tests itself.
+    `name` begins the names in the file, the robot's by default. The file documents its contents and has a self-test.
 
     >>> import dalembert as da
     >>> code = da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"])
@@ -116,7 +116,7 @@ def generate(
 
 def _check_names(chosen: tuple[str, ...], options: Mapping[str, Any], method: str | Mapping[str, str] | None) -> None:
     if not chosen:
-        raise Error("generate: name at least one quantity, such as 'inverse_dynamics'")
+        raise Error("generate: give at least one quantity, such as 'inverse_dynamics'")
     for k, quantity in enumerate(chosen):
         quantity_named(quantity)
         if quantity in chosen[:k]:
@@ -149,7 +149,7 @@ def _allowed(name: str) -> bool:
 
 
 def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Mapping[str, Any]]) -> Function:
-    """A quantity's program, what is said about it, and a state with its results."""
+    """A quantity's program, its description, and a state with its results."""
     given = dict(by_name(options.get(quantity, {}), f"options of {quantity}", "{'link': 'hand'}"))
     if "optional" in given:
         given["optional"] = several(given["optional"], "optional")
@@ -195,17 +195,17 @@ def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float
 
 
 def _joint(joint: Joint) -> str:
-    """A joint's name; one that slides has other units, which a reader must know."""
+    """A joint's name; prismatic joints are marked, since they have other units."""
     return f"{joint.name} (prismatic)" if joint.letter == "P" else joint.name
 
 
 def _head(robot: Model, language: str, name: str, file: str, functions: Sequence[Function]) -> list[str]:
-    """What a reader must know, one line each."""
+    """The header, one line each."""
     first, moving = functions[0], [link.joint for link in robot.links]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     lines = [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
-        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Needs nothing else.",
+        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Self-contained.",
         "",
         f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
         *_CONVENTIONS,

@@ -31,7 +31,7 @@ class GravityPD(Value):
 
     tau = kp (target - q) - kd qd + g(q)
 
-    The arm comes to rest at the target from everywhere, whatever its masses, if g(q) is right: with e = target - q, the energy
+    The arm comes to rest at the target from any state, for any masses, if g(q) is right: with e = target - q, the energy
     V = 1/2 qd^T M qd + 1/2 e^T kp e only decreases, V' = -qd^T kd qd - qd^T friction(qd). Friction is not compensated: the
     viscous part helps, the Coulomb part c stops the arm where |kp e| < c.
 
@@ -57,7 +57,7 @@ class GravityPD(Value):
             raise Error(f"{self.robot.name} needs a target (..., {self.robot.n}), one position per joint, got shape {target.shape}")
         _keep(self, target=target, kp=_gain(self.kp, self.robot.n, "kp"), kd=_gain(self.kd, self.robot.n, "kd"))
 
-    @np.errstate(all="ignore")  # infinities: the results say so
+    @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n); the time does not matter."""
         q, qd = _state(self, q, qd, target=self.target)
@@ -93,7 +93,7 @@ class ComputedTorque(Value):
         n = instance(self.robot, Robot, "the robot of a controller").n
         _keep(self, path=_path(self.path, n, self.robot.name), kp=_gain(self.kp, n, "kp"), kd=_gain(self.kd, n, "kd"))
 
-    @np.errstate(all="ignore")  # infinities: the results say so
+    @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         wanted = self.path(t)
@@ -121,7 +121,7 @@ class TaskSpaceControl(Value):
     rows: which of wx, wy, wz, vx, vy, vz to control. A planar arm has ("vx", "vy"); with angular rows the link is turned to
     `rotation` (3, 3), its axes in the world, along the shortest way.
     damping: of Lambda, see `task_inertia`: a number of about 0.1/sqrt(kg) keeps forces finite near singularities, where
-    the point then lags behind. Without it a state at one is an error, or NaN in a batch.
+    the point then lags. Without it a state at one is an error, or NaN in a batch.
 
     >>> import dalembert as da
     >>> import numpy as np
@@ -161,7 +161,7 @@ class TaskSpaceControl(Value):
         _keep(self, null_damping=float(_gain(number(self.null_damping, "null_damping"), 1, "null_damping")))
         _keep(self, damping=None if self.damping is None else number(self.damping, "damping"))
 
-    @np.errstate(all="ignore")  # infinities: the results say so
+    @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         robot, rows, wanted = self.robot, [ROWS.index(row) for row in self.rows], self.path(t)
@@ -178,7 +178,7 @@ class TaskSpaceControl(Value):
         return free + np.vecmat(F, J) + robot.friction_force(qd)
 
     def _error(self, pose: Array, goal: Array) -> Array:
-        """What the link must still turn and its point move, (..., 6) in the axes of the world."""
+        """The remaining rotation of the link and displacement of its point, (..., 6) in the axes of the world."""
         move = goal - pose[..., :3, 3]
         if self.rotation is None:
             return np.concatenate([np.zeros_like(move), move], axis=-1)
@@ -195,7 +195,7 @@ class SlotineLi(Value):
 
     Y p = M qdd_r + C(q, qd) qd_r + g + friction(qd_r) is `slotine_li_regressor`. With the true parameters p* and
     V = 1/2 s^T M s + 1/2 (p - p*)^T rate^-1 (p - p*), V' = s^T (Mdot/2 - C) s - s^T gain s - (friction) <= -s^T gain s: the
-    first term is 0 because C is the Christoffel one. So s, and with it the error q_d - q, goes to zero whatever the first guess;
+    first term is 0 because C is the Christoffel one. So s, and with it the error q_d - q, goes to zero for any initial guess;
     the parameters come as near to the true ones as the path makes them felt (Park, Bobrow and Ploen, section 5).
 
     robot: the first guess; the values of its parameters are the memory to begin with.
@@ -250,7 +250,7 @@ class SlotineLi(Value):
         values[self._columns] = 0.0
         return values
 
-    @np.errstate(all="ignore")  # infinities: the results say so
+    @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
         """Joint forces (..., n), and the rate (..., k) of the memory (..., k)."""
         wanted = self.path(t)
@@ -332,7 +332,7 @@ def _gain(value: Any, size: int, what: str) -> Array:
         raise Error(f"{what} must be one number, {size} numbers, or a {size} x {size} matrix, got shape {gain.shape}")
     negative = np.linalg.eigvalsh(gain + gain.T).min() < -1e-9 * np.abs(gain).max() if gain.ndim == 2 and size else (gain < 0).any()
     if negative:
-        raise Error(f"{what} must not be negative: it would drive the arm away; got {brief(gain.tolist())}")
+        raise Error(f"{what} must not be negative, which would make the feedback unstable; got {brief(gain.tolist())}")
     return gain
 
 

@@ -41,7 +41,7 @@ class SecondDerivatives(NamedTuple):
 
 
 class GeometryDerivatives(NamedTuple):
-    """d tau_i / d displacement k of joint j at [..., i, j, k], each (..., n, n, 6): three small turns, then three small shifts.
+    """d tau_i / d displacement k of joint j at [..., i, j, k], each (..., n, n, 6): small rotations, then small translations.
 
     before: of joint j's axis and all behind it, along the axes at the joint in its zero position.
     after: of link j against its joint, with all that it carries, along the axes of link j.
@@ -108,7 +108,7 @@ def geometry_derivatives(model: Model, make: Make, method: str, optional: tuple[
 
     def body(**state: Any) -> Any:
         before, after = replay(slope, state | {"before": zeros((n, 6)), "after": zeros((n, 6))})
-        # moving the axis alone turns the link back against its joint
+        # moving the axis alone rotates the link back relative to its joint
         back = [np.swapaxes(Ad_inverse(tree.joint(j)[1], np.eye(6, dtype=int)), 0, 1) for j in range(n)]
         axis = [[before[i, j] - after[i, j] @ back[j] for j in range(n)] for i in range(n)]
         return before, after, np.array(axis, dtype=object)

@@ -1,4 +1,4 @@
-"""What joints add beside the links: the inertia of rotors, friction, and the pivots that methods divide by."""
+"""What joints add to the links: the inertia of rotors, friction, and the pivots that methods divide by."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
 
 
 def friction(model: Model, qd: Any) -> list[Any]:
-    """damping qd and coulomb sign(qd), as far as the robot has them."""
+    """damping qd and coulomb sign(qd), where the robot has them."""
     _, damping, coulomb = joint_parameters(model)
     terms = ((damping, qd), (coulomb, sign(qd) if coulomb.any() else qd))
     return [factor * motion for factor, motion in terms if factor.any()]

@@ -3,8 +3,8 @@
 A frame "on an axis" has its z axis along the joint's and its origin somewhere on it; the joint's own motion changes neither the
 axis nor the joint's screw seen from the end of the chain.
 
-What does not depend on where the robot stands is computed without its place, as seen from the first joints: a base at the surface
-of the Earth, with the world's origin at its centre, would cost seven digits. The programs are then the same wherever it stands.
+What does not depend on the robot's placement is computed without it, relative to the first joints: a base at the surface
+of the Earth, with the world's origin at its centre, would cost seven digits. The programs are then the same for every placement.
 """
 
 from collections.abc import Iterable
@@ -78,12 +78,12 @@ def place(model: Model, link: str | None, point: Any = None) -> tuple[int, Trans
 
 
 def check_frame(frame: str) -> None:
-    """Refuse what is no frame of a twist."""
+    """Reject an unknown frame of a twist."""
     choice(frame, "frame of a twist:", FRAMES)
 
 
 def check_about(about: str) -> None:
-    """Refuse what is no point of reference of momentum."""
+    """Reject an unknown reference point of momentum."""
     choice(about, "point of reference of momentum:", ABOUT)
 
 
@@ -116,7 +116,7 @@ def position(model: Model, q: Any, point: Any = None, *, link: str | None = None
 
 
 def columns(model: Model, q: Any, point: Any, link: str | None, frame: str) -> dict[int, Array]:
-    """The twist (..., 6) that a unit velocity of each joint on the way gives, from the base to the link."""
+    """The twist (..., 6) that a unit velocity of each joint on the path from the base to the link gives."""
     check_frame(frame)
     index, at = place(model, link, point)
     path = model.exact_tree.path(index)
@@ -161,7 +161,7 @@ def twist(model: Model, q: Any, qd: Any, point: Any = None, *, link: str | None 
 
 
 def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str | None = None, frame: str = "body") -> Array:
-    """(..., 6, n). An axis moves with the joints before it; seen from the body, with those behind it, the other way round.
+    """(..., 6, n). An axis moves with the joints before it; seen from the body, with the outboard joints, with the opposite sign.
 
     World: J_i' = [V, J_i], V the twist of the joints before i. Body: J_i' = [J_i, V], V that of the joints behind i. World-aligned:
     as in the world with all twists taken at the point, and the point's velocity v shifts them: + (0, w_i x v).
@@ -184,7 +184,7 @@ def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str
 def _mass(model: Model) -> Fraction:
     total = sum(model.exact_tree.mass, exact(model.base_inertia.mass))
     if total == 0:
-        raise Error(f"{model.name} has no mass, so it has no centre of mass; give a link an inertia")
+        raise Error(f"{model.name} has no mass, so its centre of mass is undefined; give a link an inertia")
     return Fraction(total)
 
 

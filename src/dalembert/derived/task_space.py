@@ -99,7 +99,7 @@ def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, fram
 def _nearby(model: Model, q: Any, point: Any, link: str | None, frame: str, rows: tuple[int, ...]) -> tuple[str, Any]:
     """A frame to compute in, and its V from the wanted one: six rows at the world's origin are computed at the point instead.
 
-    From afar, turning is nearly the same as moving, which costs digits.
+    Far away, rotation is nearly translation, which costs digits.
     """
     if frame != "world" or len(rows) < 6:
         return frame, None

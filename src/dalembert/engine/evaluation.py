@@ -1,6 +1,6 @@
 """The evaluation of a quantity on arrays: one path for every function that users call.
 
-A function of `quantities` describes what it was asked for (`asked`), and `computed` answers: it checks the inputs, the outputs,
+A function of `quantities` describes the request (`asked`), and `computed` answers: it checks the inputs, the outputs,
 runs the kernel, and looks for singular states. A call with the options of an earlier one goes straight to the kernel, which checks
 arrays itself, in a fraction of a microsecond.
 """
@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a function was asked for: a quantity of a robot at some state."""
+    """A request: a quantity of a robot at some state."""
 
     robot: Model
     quantity: Quantity
@@ -44,7 +44,7 @@ class Call:
     options: Mapping[str, Any]
     backend: str
     out: Any
-    guard: Callable[[Any, Array, tuple[int, ...]], None] | None  # looks at a result with NaN, at q and at the batch
+    guard: Callable[[Any, Array, tuple[int, ...]], None] | None  # checks a result with NaN, with q and the batch
 
 
 def asked(
@@ -92,7 +92,7 @@ def {function.__name__}({head}):
         if {bare}backend == "auto":
             return {names[0]}.memo["{function.__name__}"][{key}]({inputs})
     except (KeyError, TypeError, ValueError, RuntimeError):
-        pass  # the first call, or one that the kernel refuses: check everything, then compute or explain
+        pass  # the first call, or one that the kernel rejects: fall through to full checking
     return fully(asked({", ".join(f"{name}={name}" for name in names)}), "{function.__name__}", {key})
 """
     scope: dict[str, Any] = {
@@ -121,14 +121,14 @@ def _fully(call: Call, function: str, options: Any) -> Any:
     if bare and robot.n and call.method not in UNGUARDED:
         compiled = kernel(robot, _request(call, ()))
         if isinstance(compiled, Kernel):
-            with suppress(TypeError):  # a list among the options cannot be looked up
+            with suppress(TypeError):  # a list among the options is not hashable
                 answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function, {})
                 answers.setdefault(options, _answer(quantity, short_way(compiled), call.guard is not None))
     return result
 
 
 def _answer(quantity: Quantity, run: Callable[..., Any], guarded: bool) -> Callable[..., Any]:
-    """A kernel as the answer to a call: its results named, and refused where one is NaN."""
+    """A kernel as the answer to a call: its results named, and rejected where one is NaN."""
     result = quantity.result
     if not quantity.divides and not guarded:
         return run if result is None else lambda *given: result(*run(*given))
@@ -137,7 +137,7 @@ def _answer(quantity: Quantity, run: Callable[..., Any], guarded: bool) -> Calla
         found = run(*given)
         if regular(found):
             return found
-        raise ValueError  # the full check tells singular states from NaN inputs
+        raise ValueError  # the full check distinguishes singular states from NaN inputs
 
     def several(*given: Any) -> Any:
         found = run(*given)
@@ -186,7 +186,7 @@ def _run(call: Call, arrays: list[Array], optional: tuple[str, ...], out: Any, b
     quantity, robot, backend = call.quantity, call.robot, call.backend
     complex_ = _is_complex(arrays)
     if complex_ and backend == "native":
-        raise Error(f'{quantity.name}: native kernels compute with real numbers; complex ones need backend="numpy"')
+        raise Error(f'{quantity.name}: native kernels compute with real numbers; complex numbers need backend="numpy"')
     if robot.n == 0:
         if call.method in quantity.recipes:
             return NumpyKernel(program(robot, quantity, call.method, optional=optional, **call.options))(*arrays, out=out)

@@ -22,14 +22,14 @@ from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
-# all that the program of a quantity depends on beside the robot
+# all that the program of a quantity depends on besides the robot
 SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "quantities", "simulation", "trace")
-LARGE = 50_000  # nodes, and thrice the results: about four seconds of compiling
+LARGE = 50_000  # nodes plus three times the results: about four seconds of compiling
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a kernel is made for, beside the robot."""
+    """What a kernel is made for, besides the robot."""
 
     quantity: Quantity
     method: str
@@ -55,7 +55,7 @@ def compile(
     """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
 
     backend "native" compiles to vector code, "numpy" runs generated NumPy source, "auto" takes native code unless llvmlite is
-    missing or the program is too large to compile in reasonable time. The result's `backend` tells which it is.
+    missing or the program is too large to compile in reasonable time. The result's `backend` is the one used.
 
     >>> import dalembert as da
     >>> da.robot("two_link").compile("inverse_dynamics").backend
@@ -106,7 +106,7 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
         except TooLargeError as large:
             _say_once(
                 f"{quantity.name} of {robot.name} by {method} has {len(large.program.nodes)} operations, too many to compile "
-                'quickly; computing with NumPy instead (backend="native" insists)'
+                'quickly; computing with NumPy instead (force compilation with backend="native")'
             )
             return NumpyKernel(large.program)
     return NumpyKernel(program(robot, quantity, method, optional=optional, **options))

@@ -36,7 +36,7 @@ def program(
 
     `optional` names further inputs to include ("wrenches", "base_twist", "base_acceleration"); without them nothing is traced.
     `folding` removes zeros, ones and signs, `sharing` merges equal expressions. `options` are what the quantity's own function
-    takes beside arrays, such as link="hand".
+    takes besides arrays, such as link="hand".
 
     >>> import dalembert as da
     >>> da.robot("two_link").program("inverse_dynamics")
@@ -111,7 +111,7 @@ def operation_count(
     described.check_method(by, included)
     described.check_options(options)
     if by in described.recipes:
-        raise Error(f"{described.name} is derived from the program of a formulation, so it has a customized count only")
+        raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)
     arrays = described.arrays(included)
     body = _formulated(bare, described, by, included)

@@ -71,7 +71,7 @@ class Quantity:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)
             if method not in (able := self.taking(name)):
-                raise Error(f"{method} does not take {name}; these methods do: {', '.join(able) or 'none'}")
+                raise Error(f"{method} does not accept {name}; these methods do: {', '.join(able) or 'none'}")
 
     def check_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options, with defaults for those that are not given."""

@@ -1,6 +1,6 @@
-"""The list of quantities: what users can ask of a robot, by name.
+"""The list of quantities: what users can compute for a robot, by name.
 
-Programs that only the library itself uses (a stage of the simulator, say) are `Quantity` objects where they are used.
+Programs that only the library itself uses (for example a stage of the simulator) are `Quantity` objects where they are used.
 """
 
 from collections.abc import Callable
@@ -84,11 +84,11 @@ _ENERGY = {"energy": Values((), "J")}
 _LIST = (
     # --- dynamics
     Quantity(
-        "inverse_dynamics", "Joint forces that make the given motion.",
+        "inverse_dynamics", "Joint forces that produce the given motion.",
         STATE, TAU, "newton_euler", "dynamics", OUTSIDE, joints=joints.forces, invariant=True,
     ),
     Quantity(
-        "forward_dynamics", "Joint accelerations that the given forces make.",
+        "forward_dynamics", "Joint accelerations under the given forces.",
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
     ),
     Quantity(
@@ -100,7 +100,7 @@ _LIST = (
         Q, {"M_inverse": Values(NN, "qdd/tau")}, "composite_body", "dynamics", invariant=True, divides=True,
     ),
     Quantity(
-        "joint_wrenches", "What the bearings carry: the wrench that each joint exerts ON its link.",
+        "joint_wrenches", "Bearing loads: the wrench that each joint exerts ON its link.",
         STATE, {"joint_wrenches": Values(("n", 6), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
     ),
     # --- terms
@@ -117,7 +117,7 @@ _LIST = (
         terms.part_of_forces(gravity=True, moving=False), Q,
     ),
     _part(
-        "bias_force", "C(q, qd) qd + g(q): what is left of the joint forces without acceleration and friction.",
+        "bias_force", "C(q, qd) qd + g(q): the joint forces at zero acceleration, without friction.",
         terms.part_of_forces(gravity=True, moving=True), Q | QD,
     ),
     Quantity(
@@ -171,7 +171,7 @@ _LIST = (
     ),
     # --- task space
     _task(
-        "task_inertia", "Lambda = (J M^-1 J^T)^-1, the inertia that a hand pushing the link feels.",
+        "task_inertia", "Lambda = (J M^-1 J^T)^-1, the apparent inertia of the link in task space.",
         task_space.inertia, Q, Values((task_space.row_count,) * 2, "F/V'"),
     ),
     _task(
@@ -179,11 +179,11 @@ _LIST = (
         task_space.bias, Q | QD, Values((task_space.row_count,), "N m or N"),
     ),
     _task(
-        "task_gravity", "Lambda J M^-1 g, what gravity asks of F; J^-T g where J is square.",
+        "task_gravity", "Lambda J M^-1 g, the gravity term of F; J^-T g where J is square.",
         task_space.gravity, Q, Values((task_space.row_count,), "N m or N"),
     ),
     _task(
-        "dynamically_consistent_inverse", "Jbar = M^-1 J^T Lambda, the inverse of J that takes the least kinetic energy.",
+        "dynamically_consistent_inverse", "Jbar = M^-1 J^T Lambda, the inverse of J with the least kinetic energy.",
         task_space.consistent_inverse, Q, Values(("n", task_space.row_count), "qd/V"),
     ),
     # --- derivatives

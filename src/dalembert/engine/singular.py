@@ -1,4 +1,4 @@
-"""Joints that feel no inertia: where the mass matrix is singular, and what is said about it."""
+"""Joints without inertia: where the mass matrix is singular, and the error for it."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "
 
 
 def regular(found: Array) -> bool:
-    """Whether a result is free of NaN, at the price of a sum; it may say no for infinities too."""
+    """Whether a result is free of NaN, at the cost of a sum; it may be False for infinities too."""
     if found.ndim == 1:
         return (total := found.dot(found)) == total  # in a third of the time
     with np.errstate(all="ignore"):  # infinities, and sums that overflow

@@ -1,4 +1,4 @@
-"""Robots too large for a method: refused before any work is done, with the methods that would serve."""
+"""Robots too large for a method: rejected before any work is done, naming methods that would work."""
 
 from collections.abc import Sequence
 
@@ -73,8 +73,8 @@ def check_size(parents: Sequence[int], robot: str, quantity: Quantity, method: s
     if work(parents, name, method) <= most:
         return
     able = [other for other in quantity.methods if work(parents, name, other) <= most]
-    instead = f"take {' or '.join(able)}" if able else _INSTEAD.get(name, "there is no other method")
+    instead = f"use {' or '.join(able)}" if able else _INSTEAD.get(name, "there is no other method")
     raise Error(
-        f"{name} by {method} is too large for the {len(parents)} joints of {robot}: its work grows as "
+        f"{name} by {method} is too large for the {len(parents)} joints of {robot}: its cost grows as "
         f"n^{order(name, method)}; {instead}"
     )

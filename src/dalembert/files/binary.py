@@ -1,4 +1,4 @@
-"""Tables as NumPy's files: NPY (one array) and NPZ (named arrays), piece by piece or whole, looked at before memory is taken."""
+"""Tables as NumPy's files: NPY (one array) and NPZ (named arrays), in chunks or whole, checked before memory is allocated."""
 
 import io
 import shutil
@@ -27,7 +27,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError)  # what reading an archive 
 
 
 class Head:
-    """What the first bytes of an array in an open file say."""
+    """The header of an array in an open file."""
 
     def __init__(self, file: IO[bytes], what: str) -> None:
         self.file, self.what = file, what
@@ -54,10 +54,10 @@ class Head:
             raise Error(f"{what}: not a NumPy array: a shape of {self.shape}")
 
     def fit(self, size: int) -> None:
-        """Refuse an array that is not as long as its header says, from the bytes that are there in all."""
+        """Reject an array whose length differs from its header, given the number of bytes in the file."""
         there, said = size - self.start, prod(self.shape) * self.dtype.itemsize
         if there != said:
-            raise Error(f"{self.what}: {'cut short' if there < said else 'too long'}: {there} bytes, but its header says {said}")
+            raise Error(f"{self.what}: {'truncated' if there < said else 'too long'}: {there} bytes, but its header says {said}")
 
 
 class Table(Head):
@@ -110,12 +110,12 @@ class Table(Head):
         while len(data) < size and (more := self.file.read(min(size - len(data), AT_ONCE))):
             data += more
         if len(data) < size:
-            raise Error(f"{self.what}: cut short: {prod(self.shape)} numbers were announced")
+            raise Error(f"{self.what}: truncated: the header announces {prod(self.shape)} numbers")
         return np.frombuffer(data, self.dtype, count).astype(float, copy=False)
 
 
 class _InPieces:
-    """A file of which no more than a piece is read at a time, whatever an archive says about the length of its list."""
+    """A file read in chunks, no matter what an archive claims about the length of its directory."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.seek, self.tell, self._read = file.seek, file.tell, file.read
@@ -158,7 +158,7 @@ class Archive:
     def _opened(self, info: zipfile.ZipInfo) -> IO[bytes]:
         try:
             if info.compress_type not in PACKED:
-                raise NotImplementedError("it is packed in a way that NumPy does not use")
+                raise NotImplementedError("it uses a compression that NumPy does not write")
             return self.files.enter_context(self._held.open(info))
         except (RuntimeError, NotImplementedError, ValueError) as error:  # a password, a newer version of the format
             raise Error(f"{self._what}: {info.filename} cannot be read: {error}") from None
@@ -166,7 +166,7 @@ class Archive:
 
 @contextmanager
 def archive(file: BinaryIO, what: str) -> Generator[Archive]:
-    """The arrays of an NPZ file; where it is damaged, an Error says so."""
+    """The arrays of an NPZ file; an Error if it is damaged."""
     try:
         with ExitStack() as files:
             try:
@@ -233,7 +233,7 @@ def other_joints(what: str, robot: Model, joints: Sequence[str]) -> Error:
 
 
 class Spool:
-    """Rows kept on disk until their number is known, which the header of the array must tell."""
+    """Rows kept on disk until their number is known, which the header of the array must contain."""
 
     def __init__(self, file: IO[bytes], width: tuple[int, ...]) -> None:
         self._file, self._width, self._rows = file, width, 0

@@ -14,7 +14,7 @@ PARTS = ("q", "qd", "qdd", "tau")
 TIME = ("t", "time")
 ROWS = 20_000  # states at a time
 
-States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), as far as they are there
+States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), those that are present
 
 
 class Layout(NamedTuple):
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
         return {part: table[:, k[0]] if part == "t" else table[:, k] for part, k in self.columns.items()}
 
 
-Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and where they stand
+Arrange = Callable[[Sequence[str] | int, str], Layout]  # from the names of columns, or how many there are, and their positions
 
 
 def joined(states: States) -> Array:
@@ -56,7 +56,7 @@ def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
             kept[rows : rows + count] = x
         rows += count
     if not held:
-        raise Error(f"{what}: there are no states in it")
+        raise Error(f"{what}: the file contains no states")
     for kept in held.values():
         kept.resize((rows, *kept.shape[1:]), refcheck=False)
     return held
@@ -65,7 +65,7 @@ def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
 def check_size(size: int, what: str, limit: int) -> None:
     """Refuse what takes more bytes than allowed."""
     if size > limit:
-        raise Error(f"{what}: its arrays take more than {limit} bytes; raise limit=, or read it in pieces with read_states")
+        raise Error(f"{what}: its arrays exceed {limit} bytes; raise limit=, or read it in chunks with read_states")
 
 
 def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
@@ -92,7 +92,7 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
     place = {name: k for k, name in enumerate(names)}
     for name, count in Counter(names).items():
         if count > 1 and name:
-            raise Error(f"{where}: two columns are called {name!r}")
+            raise Error(f"{where}: two columns are named {name!r}")
     times = [place[x] for x in TIME if x in place]
     columns = {"t": times[:1]} if times else {}
     for part in wanted:

@@ -60,7 +60,7 @@ def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
 def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
     def arrange(found: Sequence[str] | int, where: str) -> Layout:
         if isinstance(found, int):
-            raise Error(f"{where}: a trajectory has a line of names above its numbers")
+            raise Error(f"{where}: a trajectory file must start with a header line")
         joints = tuple(name[2:] for name in found if name.startswith("q_"))
         if joints != tuple(name.strip() for name in robot.joint_names):
             raise other_joints(what, robot, joints)
@@ -74,7 +74,7 @@ def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
 
 
 def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array]:
-    """All headers are looked at before memory is taken."""
+    """All headers are checked before memory is allocated."""
     with archive(file, what) as held:
         for name in ("time", *PARTS, "joints"):
             if name not in held.names:
@@ -96,4 +96,4 @@ def _check(tables: Mapping[str, Table], what: str, robot: Model) -> None:
     for name, table in tables.items():
         right = {"time": table.shape, "worked": q[:-1], "memory": (*q[:-1], *table.shape[-1:])}.get(name, q)
         if table.shape != right:
-            raise Error(f"{what}: {name} has shape {table.shape}, but {right} belongs to q {q}")
+            raise Error(f"{what}: {name} has shape {table.shape}, but q {q} requires {right}")

@@ -82,7 +82,7 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
     path, count, names = file_path(target), 0, flag(names, "names")
     ending = path.suffix.lower()
     if str(target) != "-" and ending not in ENDINGS:
-        raise Error(f"{path}: cannot tell the format from {path.suffix!r}, known are {', '.join(ENDINGS)}")
+        raise Error(f"{path}: unknown file extension {path.suffix!r}; known are {', '.join(ENDINGS)}")
     if not isinstance(states, Iterable) or isinstance(states, np.ndarray):
         raise Error(f"states must be dictionaries of arrays by part, one after the other, got {brief(states)}")
     pieces = (_piece(robot, some) for some in states)

@@ -65,7 +65,7 @@ def _start(block: bytes, line: int, what: str, arrange: Arrange) -> tuple[Layout
             continue
         where = f"{what}, line {line + k}"
         if b"\r" in bare:
-            raise Error(f"{where}: lines end with a carriage return alone; end them with a line feed")
+            raise Error(f"{where}: lines end with a carriage return only; use line feeds")
         outside = re.sub(rb'"[^"]*"', b"", bare)
         delimiter = next((d for d in (b";", b"\t", b",") if d in outside), b"")  # a comma may be a decimal one
         for names in (bare, remark):
@@ -134,7 +134,7 @@ def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: st
 
 
 def _number(text: bytes) -> float:
-    if b"_" in text:  # Python's own spelling, nobody else's
+    if b"_" in text:  # a spelling that only Python accepts
         raise ValueError
     return float(text.strip(b'"'))
 

@@ -45,7 +45,7 @@ OUTSIDE = ("wrenches", *BASE)
 PIVOTS = ("pivots",)  # the rotors' inertias, and how small a pivot may be: of methods that divide by it
 DIAGONALIZED = dict.fromkeys(("quasi_velocity", "joint_velocity", "quasi_force", "joint_force", "quasi_coriolis"), PIVOTS)
 
-# what each method computes, and what the function takes beside the quantity's own inputs
+# what each method computes, and what the function takes besides the quantity's own inputs
 METHODS: dict[ModuleType, dict[str, tuple[str, ...]]] = {
     newton_euler: dict.fromkeys(("inverse_dynamics", "joint_wrenches", "newton_euler_pass"), OUTSIDE),
     newton_euler_base: {"inverse_dynamics": OUTSIDE},

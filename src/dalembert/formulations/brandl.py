@@ -1,6 +1,6 @@
 """Articulated bodies with each rotation split into two planar ones: Brandl, Johanni and Otter 1986.
 
-In Denavit-Hartenberg frames the step from link to link is a turn about z, by the joint, and one about x, fixed. A planar turn of a
+In Denavit-Hartenberg frames the step between links is the joint's rotation about z and a fixed one about x. A planar rotation of a
 tensor costs eight products instead of forty-five. The recursion is in `_articulated_body`. Where a fixed rotation is not about x,
 as between the frames that a user may choose, it is applied as a whole.
 """
@@ -28,7 +28,7 @@ def forward_dynamics(
 
 
 def fixed_turn(R: Any, T: Any) -> Array:
-    """R T R^T, by a planar turn where R is plainly one about x."""
+    """R T R^T, by a planar rotation if R is one about x."""
     if [R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[2, 0]] == [1, 0, 0, 0, 0]:
         return turn_tensor(R[1, 1], R[2, 1], T, axis=0)
     return congruent(R, T)

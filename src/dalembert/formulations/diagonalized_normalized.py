@@ -8,7 +8,7 @@ C_i = s_i . y_i / (2 D_i^1/2)
 xi'_i = (nu'_i - Ddot_i xi_i / (2 D_i^1/2)) / D_i^1/2, Ddot_i = s_i^T lambda_i s_i
 qdd_i = xi'_i - (lambda_i s_i) . (V+_i - s_i (G_i . V+_i)) / D_i - G_i . A+_i, A_i = A+_i + O_i^T V_i + s_i qdd_i
 
-Corrected: E-K2, E-K5 (sliding joints), E-K6, E-K9 (what the bracket means), E-K11 (C has D_i under the root), E-K14, E-K17.
+Corrected: E-K2, E-K5 (prismatic joints), E-K6, E-K9 (what the bracket means), E-K11 (C has D_i under the root), E-K14, E-K17.
 """
 
 from typing import Any

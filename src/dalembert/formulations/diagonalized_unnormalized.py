@@ -7,7 +7,7 @@ Z_i = O_i P_i, lambda_i = Z_i + Z_i^T + sum Psi_k lambda_k Psi_k^T (the derivati
 y_i = sum Psi_k y_k + lambda_i s_i xi_i + b_i - Z_i V_i, C_i = s_i . y_i
 qdd_i = xi'_i - (lambda_i s_i) . (V+_i - s_i (G_i . V+_i)) / D_i - G_i . A+_i, A_i = A+_i + O_i^T V_i + s_i qdd_i
 
-Corrected: E-K2, E-K5 (sliding joints), E-K6, E-K8, E-K12 (the index of lambda), E-K14, E-K17.
+Corrected: E-K2, E-K5 (prismatic joints), E-K6, E-K8, E-K12 (the index of lambda), E-K14, E-K17.
 """
 
 from typing import Any

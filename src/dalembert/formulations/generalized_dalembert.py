@@ -1,8 +1,8 @@
 """Generalized d'Alembert: Fu, Gonzalez and Lee, section 3.4, with translation and rotation apart.
 
 sum_j D_ij qdd_j + h_i^tran + h_i^rot + c_i = tau_i (3.4-24). All vectors in base axes: z_i the joint axis, o_i a point on it,
-r_s the centre of mass of link s, b_is = z_i x (r_s - o_i) the partial velocity (3.4-7). The book treats turning joints; a
-sliding one has b_is = z_i, no rotational part, and twice w x z qd in the acceleration.
+r_s the centre of mass of link s, b_is = z_i x (r_s - o_i) the partial velocity (3.4-7). The book treats revolute joints; a
+prismatic one has b_is = z_i, no rotational part, and twice w x z qd in the acceleration.
 
 Corrected: E-F8 (gravity enters as +dP/dq), E-F9 (indices of (3.4-23): those of (3.4-26)), E-F10 (the second term of (3.4-27) is
 inside the sum).
@@ -61,7 +61,7 @@ def partial_velocity(tree: Tree, g: Geometry, i: int, point: Any) -> Array:
 
 
 def partials(tree: Tree, g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """b_is, and sR0 z_i (0 for sliding joints), for the joints i on the path to link s."""
+    """b_is, and sR0 z_i (0 for prismatic joints), for the joints i on the path to link s."""
     pairs = [(i, s) for s in range(len(tree.parents)) for i in tree.path(s)]
     b = {(i, s): partial_velocity(tree, g, i, g.r[s]) for i, s in pairs}
     return b, {(i, s): rotate_back(g.R[s], tree.joint(i)[2] * g.z[i]) for i, s in pairs}

@@ -4,7 +4,7 @@ The filter of `_filter` gives articulated inertias P_i and gains G_i. Then inwar
 e_i = tau_i - s_i . z_i (the innovation), z+_i = z_i + G_i e_i; outward alpha+_i = X_i^T alpha of the parent,
 qdd_i = e_i / D_i - G_i . alpha+_i, alpha_i = alpha+_i + s_i qdd_i + a_i. Here a_i = O_i^T V_i, and gravity and wrenches are in b_i.
 
-Corrected: E-K1, E-K2, E-K5 (the operator O_i of sliding joints).
+Corrected: E-K1, E-K2, E-K5 (the operator O_i of prismatic joints).
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 tau_i = sum_k D_ik qdd_k + sum_k sum_m h_ikm qd_k qd_m + c_i (3.2-25), with U_ij = dW_i/dq_j, U_ijk = dU_ij/dq_k and the
 pseudo-inertias J_i about the link origins.
 
-Corrected: E-F1 (signs of the products of inertia in J_i), E-F2 (no transpose: U_ji times the centre of mass), E-F12 (sliding
+Corrected: E-F1 (signs of the products of inertia in J_i), E-F2 (no transpose: U_ji times the centre of mass), E-F12 (prismatic
 joints may have a_i).
 """
 

@@ -3,9 +3,9 @@
 Symbols of the book: w, wd, vd (omega, omega-dot, v-dot of link i's origin), a_bar (acceleration of its centre of mass), F, N
 (net force and moment), f, m (force and moment n that link i-1 exerts on link i), all in the axes of link i; s_bar is the centre
 of mass. The book's p* (origin i-1 to origin i) is kept in two parts, the one before the joint in the axes of link i-1 and the
-one behind it in joint axes, so that a turning joint leaves both constant; in the book's own frames the first part is zero.
+one behind it in joint axes, so that a revolute joint leaves both constant; in the book's own frames the first part is zero.
 Moments are taken about the origin of link i, not of link i-1, which moves the p* x f term to the hand-over. One set of
-equations serves turning (rho = 1) and sliding (sigma = 1) joints, and helical ones.
+equations covers revolute (rho = 1), prismatic (sigma = 1) and helical joints.
 
 Corrected: E-F4 (v0-dot is minus gravity), E-F5 and E-F6 (the moment line of table 3.3), E-F14 (dots on omega).
 """
@@ -108,9 +108,9 @@ def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any
         w, wd, vd = base if parent < 0 else links[parent]
         j, z_qd, z_qdd = joints[i], along_z(qd[..., i]), along_z(qdd[..., i])
         w, wd, vd = j.into(w), j.into(wd), j.into(vd + swing(w, wd, j.before.translation))
-        vd = vd + j.sigma * (z_qdd + 2 * cross(w, z_qd))  # (3.3-52), sliding
-        wd = wd + j.rho * (z_qdd + cross(w, z_qd))  # (3.3-51), turning
-        w = w + j.rho * z_qd  # (3.3-50), turning
+        vd = vd + j.sigma * (z_qdd + 2 * cross(w, z_qd))  # (3.3-52), prismatic
+        wd = wd + j.rho * (z_qdd + cross(w, z_qd))  # (3.3-51), revolute
+        w = w + j.rho * z_qd  # (3.3-50), revolute
         vd = vd + swing(w, wd, j.p)  # (3.3-52), both
         links.append((rotate_back(j.after.rotation, w), rotate_back(j.after.rotation, wd), rotate_back(j.after.rotation, vd)))
     return links

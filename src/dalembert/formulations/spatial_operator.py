@@ -9,7 +9,7 @@ mass matrix = H Phi M Phi^* H^* (22) = (1 + H Phi K) D (1 + H Phi K)^* (23), its
 
 The paper numbers links from the tip; here the base comes first, so Phi is upper triangular. Frames stand on the joint axes.
 
-Corrected: E-K1 (the direction of l), E-K2 (m omega x v in b(k)), E-K4, E-K5 (Omega_delta of sliding joints), E-K6 (the rate of P),
+Corrected: E-K1 (the direction of l), E-K2 (m omega x v in b(k)), E-K4, E-K5 (Omega_delta, prismatic joints), E-K6 (the rate of P),
 E-K7 (table 1, row 1), E-K8 (qdd in (38)); a(k) for both kinds of joints (E-K3). Rotors are not part of the paper: of all this,
 only `diagonalize` and `inverse_mass_matrix` take them.
 """
@@ -117,7 +117,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
 
 
 def _phi_star(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
-    """Phi^* x: twists handed on from every link to those behind it."""
+    """Phi^* x: twists propagated from every link to the outboard ones."""
     y: list[Any] = []
     for i, parent in enumerate(tree.parents):
         y.append(x[i] if parent < 0 else Ad(inverse(frames[i]), y[parent]) + x[i])
@@ -234,7 +234,7 @@ def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) 
 
 
 def inertial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
-    """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega turns with the links."""
+    """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega rotates with the links."""
     local, o, V = _rates(tree, q, qd, pivots)
     W = _diagonal([blocks({(0, 0): w, (1, 1): w}, 2, (3, 3)) for w in (skew(split(v)[0]) for v in V)])
     bracket = {name: W @ getattr(o, name) - getattr(o, name) @ W for name in ("M", "E_Phi", "P", "tau_bar", "E_Psi")}

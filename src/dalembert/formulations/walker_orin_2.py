@@ -1,6 +1,6 @@
 """Forward dynamics by inverse dynamics of ever shorter arms: Walker and Orin 1982, second method.
 
-When joint j alone accelerates, all links before it stand still. So column j of the mass matrix, from its diagonal on, is inverse
+When joint j alone accelerates, all links before it are at rest. So column j of the mass matrix, from its diagonal on, is inverse
 dynamics of the part of the robot behind joint j, mounted where joint j is; the rest follows from symmetry.
 """
 

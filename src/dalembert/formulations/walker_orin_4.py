@@ -4,7 +4,7 @@ M qdd = tau - b without M: inverse dynamics at rest and without gravity is the p
 system. Rounding would soon spoil the conjugacy of the directions p, so each is made conjugate to all before it, not only to the
 last; where the residual has vanished, a step is zero instead of 0 / 0 (so a derivative of the program taken there is zero too).
 
-A singular M goes unnoticed where the forces happen to be among its products: `robot.forward_dynamics` looks at the pivots besides,
+A singular M goes unnoticed where the forces happen to be in its range: `robot.forward_dynamics` checks the pivots as well,
 a bare program or kernel of this method does not.
 """
 

@@ -1,4 +1,4 @@
-"""Joining what does not move: bodies behind fixed joints become part of the link that carries them, and stay named frames."""
+"""Merging fixed joints: bodies behind them become part of the link that carries them, and remain as named frames."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -31,7 +31,7 @@ class Assembly(NamedTuple):
 def assemble(base_name: str, base_inertia: Inertia, bodies: Iterable[Link | Fixed], frames: Iterable[Frame] = ()) -> Assembly:
     """Lump every fixed body into its carrier. Parents come before children in `bodies`, and the order of links is kept."""
     own = {base_name: base_inertia}
-    joined = {base_name}  # nobody else looks at the base
+    joined = {base_name}  # the base is used nowhere else
     place = {base_name: (base_name, Pose.identity())}  # body -> the moving link that carries it, and the pose there
     inertia = {base_name: base_inertia}
     links: list[Link] = []

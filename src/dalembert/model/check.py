@@ -1,4 +1,4 @@
-"""Doubtful data, listed by link, and the robot told in words."""
+"""Suspicious data, listed by link, and the printed summary of a robot."""
 
 import math
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.text import Text, table
 
-ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a right angle rounded by hand
-HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, somebody may have mixed up units
+ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a rounded right angle
+HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, the units may be wrong
 
 CONVENTIONS = """\
 equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
@@ -28,7 +28,7 @@ TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "unread")
 
 
 class Finding(NamedTuple):
-    """One doubtful thing: where, what sort, and why."""
+    """One suspicious entry: where, which topic, and why."""
 
     link: str
     topic: str
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
 
 class Findings(tuple[Finding, ...]):
-    """All doubtful things found; empty (false) if there are none."""
+    """All suspicious entries; empty (false) if there are none."""
 
     __slots__ = ()
 
@@ -49,13 +49,13 @@ class Findings(tuple[Finding, ...]):
         return Findings(f for f in self if f.topic == topic)
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "nothing doubtful found"
+        return "\n".join(map(str, self)) or "no suspicious data found"
 
     __str__ = __repr__
 
 
 def check(robot: Model) -> Findings:
-    """List doubtful data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
+    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
@@ -72,7 +72,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
     if body.mass == 0.0:
         bare = not (body.tensor.any() or carrying or joint.armature)
-        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries nothing: M is singular" if bare else ""))
+        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries no mass: M is singular" if bare else ""))
     if reason := body.impossible():
         yield Finding(link.name, "inertia", f"impossible inertia: {reason}")
     for where, pose in (("before", link.before), ("after", link.after)):
@@ -80,7 +80,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
             yield Finding(
                 link.name,
                 "angle",
-                f"rotation {where} the joint is {off:.1e} off a right angle; snapped({2 * off:.0e}) would mend it",
+                f"rotation {where} the joint is {off:.1e} off a right angle; fix with robot.snapped({2 * off:.0e})",
             )
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
@@ -90,7 +90,7 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     if joint.mimic is not None:
         m = joint.mimic
         told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
-        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is taken as independent")
+        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent")
     if joint.lower == joint.upper:
         yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
 
@@ -122,9 +122,9 @@ def summary(robot: Model) -> Text:
         lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in robot.frames))
     follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in robot.links if x.joint.mimic]
     if follows:
-        lines.append(f"mimic joints, taken as independent: {', '.join(follows)}")
+        lines.append(f"mimic joints, treated as independent: {', '.join(follows)}")
     doubts = check(robot)
-    lines.append(f"doubtful data: {len(doubts)}" + (", see check()" if doubts else ""))
+    lines.append(f"suspicious data: {len(doubts)}" + (", see check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))
 
 

@@ -65,10 +65,10 @@ def row(given: "DHRow | Mapping[str, Any]") -> DHRow:
 
 
 def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, convention: str, name: str = "robot", **options: Any) -> M:
-    """A serial chain from Denavit-Hartenberg rows. `convention` must be said: "standard" (distal) or "modified" (proximal).
+    """A serial chain from Denavit-Hartenberg rows. `convention` is required: "standard" (distal) or "modified" (proximal).
 
     Mass data are in the axes of the row's own frame. `options` are the fields of the robot: gravity, base, frames, source.
-    Angles beyond a full turn, which are probably degrees, are accepted with a warning.
+    Angles beyond 2 pi, which are probably degrees, are accepted with a warning.
 
     >>> import dalembert as da
     >>> rod = da.Inertia.from_com(1.0, (-0.5, 0, 0), (0, 1 / 12, 1 / 12))
@@ -90,6 +90,6 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
         parent = links[-1].name
         for entry in ("alpha", "theta"):
             if abs(angle := getattr(r, entry)) > 2 * math.pi:
-                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than a full turn: are these degrees?", "angle"))
+                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than 2 pi: are these degrees?", "angle"))
                 warn(f"DH row {i}: {notes[-1].remark}", DataWarning)
     return cls(name, tuple(links), notes=tuple(notes), **options)

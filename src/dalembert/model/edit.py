@@ -56,7 +56,7 @@ def tip(robot: Model) -> str:
     tips = [name for i, name in enumerate(robot.link_names) if i not in carried]
     if len(tips) == 1:
         return tips[0]
-    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); say which: link=...")
+    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); choose one with link=...")
 
 
 def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
@@ -80,7 +80,7 @@ def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
         except Error as reason:
             raise Error(f"link {link.name!r}: {reason}") from None
         if check and (reason := made.impossible()):
-            raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False takes it as it is")
+            raise Error(f"link {link.name!r}: impossible inertia: {reason}; check=False accepts it")
         return replace(link, inertia=made)
 
     return replace(robot, links=tuple(changed(link, own) for link, own in zip(robot.links, values, strict=True)))
@@ -130,7 +130,7 @@ def _per_joint(robot: Model, value: Any, what: str) -> dict[str, float]:
 def snapped(robot: M, tolerance: float = 1e-4) -> M:
     """The same robot with almost-right angles made right: rotation entries below `tolerance` become 0.
 
-    Files often say 1.5708 where pi/2 is meant. Exact zeros make every program shorter; the choice is yours, never silent.
+    Files often have 1.5708 for pi/2. Exact zeros make every program shorter; angles are never changed unless you call this.
     """
     size = number(tolerance, "the tolerance of snapped()")
     if not 0.0 <= size < 0.1:

@@ -34,17 +34,17 @@ BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
 def load(cls: type[M], path: str | Path) -> M:
-    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Doubtful data are taken as they are, with one warning."""
+    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning."""
     path = file_path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     if suffix not in readers:
         hint = ": expand it to URDF first" if suffix == ".xacro" else ""
-        raise Error(f"{path}: cannot tell the format from {suffix!r}, known are {', '.join(readers)}{hint}")
+        raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(readers)}{hint}")
     with opened(path) as file:
         data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
     if len(data) > limits.ROBOT_BYTES:
-        raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, which no robot needs")
+        raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
     model = readers[suffix](cls, data, path.name)
     found = check(model)
     doubts = [*found.about("unread"), *found.about("inertia"), *found.about("mimic")]
@@ -66,9 +66,9 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
     except ValueError as error:  # broken TOML, broken UTF-8, and integers of absurd length
         raise Error(f"{what}: not valid TOML: {str(error)[:200]}") from None
     if table.get("format") != FORMAT:
-        raise Error(f"{what}: it must say format = {FORMAT!r}, got {brief(table.get('format'), 60)}")
+        raise Error(f"{what}: it must contain format = {FORMAT!r}, got {brief(table.get('format'), 60)}")
     if table.get("end") != {}:
-        raise Error(f"{what}: cut short: the last line must be [end]")
+        raise Error(f"{what}: truncated: the last line must be [end]")
     try:
         return _model(cls, table)
     except Error as error:
@@ -79,13 +79,13 @@ def _check_toml(content: str) -> None:
     """Refuse what would take tomllib minutes or gigabytes, such as thousands of dots in a key."""
     bare = STRINGS.sub("", content)
     if bare.count("=") + sum(1 for _ in TABLE.finditer(bare)) > limits.TOML_KEYS:
-        raise Error(f"more than {limits.TOML_KEYS} keys and tables, which no robot needs")
+        raise Error(f"more than {limits.TOML_KEYS} keys and tables, too large for a robot file")
     if sum(map(bare.count, ".,[{")) > limits.TOML_VALUES or content.count("\\") > limits.TOML_ESCAPES:
-        raise Error(f"more than {limits.TOML_VALUES} values or {limits.TOML_ESCAPES} backslashes, which no robot needs")
+        raise Error(f"more than {limits.TOML_VALUES} values or {limits.TOML_ESCAPES} backslashes, too large for a robot file")
     before = bare.split("=")[:-1]
     dots = [text.count(".", max(map(text.rfind, ",[]{}\n")) + 1) for text in before] + [x.count(".") for x in TABLE.findall(bare)]
     if max(dots, default=0) > limits.TOML_DOTS or sum(dots) > limits.TOML_DOTTED:
-        raise Error(f"more dots in keys than a robot needs: {limits.TOML_DOTS} in one, {limits.TOML_DOTTED} in all")
+        raise Error(f"too many dots in keys: the limits are {limits.TOML_DOTS} in one key and {limits.TOML_DOTTED} in total")
 
 
 def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _link(entry: Any, what: str) -> Link:
     what = f"link {brief(t.get('name', what), 60)}"
     if "dh" in t:
         if "before" in t or "after" in t:
-            raise Error(f"{what} has dh and also before or after; one way of placing it is enough")
+            raise Error(f"{what} has both dh and before/after; give only one")
         dh = _table(t["dh"], f"dh of {what}", ("convention", "alpha", "a", "d", "theta"))
         try:
             before, after = DHRow(**{k: v for k, v in dh.items() if k != "convention"}).placements(dh.get("convention", ""))
@@ -162,7 +162,7 @@ def _frame(entry: Any, what: str) -> Frame:
 
 def _body(t: dict[str, Any], what: str) -> Inertia:
     if "inertia" in t and "inertia_about_origin" in t:
-        raise Error(f"{what} has inertia (about the centre of mass) and also inertia_about_origin; one is enough")
+        raise Error(f"{what} has both inertia (about the centre of mass) and inertia_about_origin; give only one")
     try:
         if "inertia_about_origin" in t:
             return Inertia.moved_to_com(t.get("mass", 0.0), t.get("com", np.zeros(3)), t["inertia_about_origin"])
@@ -174,7 +174,7 @@ def _body(t: dict[str, Any], what: str) -> Inertia:
 def _pose(value: Any, what: str) -> Pose:
     t = _table(value, what, ("translation", "rpy", "rotation"))
     if "rpy" in t and "rotation" in t:
-        raise Error(f"{what} has rpy and also rotation; one is enough")
+        raise Error(f"{what} has both rpy and rotation; give only one")
     try:
         pose = Pose.of(t.get("translation", np.zeros(3)), t.get("rpy", np.zeros(3)))
         return Pose(t["rotation"], pose.translation) if "rotation" in t else pose
@@ -189,7 +189,7 @@ def save(robot: Model, path: str | Path) -> None:
     """Write the robot as TOML; `load` gives an equal one back."""
     path = file_path(path)
     if path.suffix.lower() != ".toml":
-        raise Error(f"{path.name}: robots are saved as TOML; end the name in .toml")
+        raise Error(f"{path.name}: robots are saved as TOML; the file name must end in .toml")
     save_text(path, to_toml(robot))
 
 

@@ -18,7 +18,7 @@ class Inertia(Value):
     """Mass, centre of mass `com` and `tensor` about the centre of mass, both in the link's axes.
 
     The tensor holds true entries: off-diagonal = minus the product integral. Calling the class takes data as they are, as a
-    file does; the constructors `from_com`, `from_origin`, `from_parameters` refuse what no body can have.
+    file does; the constructors `from_com`, `from_origin`, `from_parameters` reject physically impossible values.
 
     >>> rod = Inertia.from_com(mass=1.0, com=(0.5, 0, 0), tensor=np.diag([0, 1 / 12, 1 / 12]))
     >>> rod.about_origin[2, 2]
@@ -74,7 +74,7 @@ class Inertia(Value):
         p = frozen_array(parameters, (10,), "inertial parameters")
         if p[0] == 0.0 and p[1:4].any():
             raise Error(f"a body without mass has no first moment, got m c = {p[1:4].tolist()}")
-        with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
+        with np.errstate(all="ignore"):  # huge numbers overflow, which the constructor rejects
             com = p[1:4] / p[0] if p[0] else np.zeros(3)
         xx, xy, xz, yy, yz, zz = p[4:]
         made = cls.moved_to_com(float(p[0]), com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -114,7 +114,7 @@ class Inertia(Value):
         """The same body described in the outer frame, in which its own frame has the given pose."""
         pose = Pose.coerce(pose)
         R = pose.rotation
-        with np.errstate(all="ignore"):  # absurd figures overflow, which the constructor refuses
+        with np.errstate(all="ignore"):  # huge numbers overflow, which the constructor rejects
             return Inertia(self.mass, product(R, self.com) + pose.translation, product(product(R, self.tensor), R.T))
 
     def __add__(self, other: "Inertia") -> "Inertia":

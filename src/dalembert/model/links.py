@@ -27,7 +27,7 @@ def joint_letters(given: Any) -> str:
 
 
 class Mimic(NamedTuple):
-    """What a file says a joint follows: position = multiplier * position of `joint` + offset. Recorded, not enforced."""
+    """The joint that a joint follows: position = multiplier * position of `joint` + offset. Recorded, not enforced."""
 
     joint: str
     multiplier: float = 1.0
@@ -35,7 +35,7 @@ class Mimic(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A doubtful thing about a link or frame that only the file shows, for `check`: where, why, and what sort."""
+    """A suspicious entry of a link or frame that only the file shows, for `check`: where, why, and what sort."""
 
     link: str
     remark: str
@@ -81,11 +81,13 @@ class Joint(Value):
             if getattr(self, name) < 0:
                 raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")
         if (self.pitch != 0.0) != (self.kind == "helical"):
-            raise Error(f"{here}a helical joint needs a pitch that is not 0, the others none; got {self.kind}, pitch {self.pitch}")
+            raise Error(
+                f"{here}a helical joint needs a nonzero pitch, other joints must not have one; got {self.kind}, pitch {self.pitch}"
+            )
 
     @property
     def screw(self) -> tuple[float, float]:
-        """(rho, sigma): turning and sliding per unit of the joint variable."""
+        """(rho, sigma): rotation and translation per unit of the joint variable."""
         return {"revolute": (1.0, 0.0), "prismatic": (0.0, 1.0), "helical": (1.0, self.pitch)}[self.kind]
 
     @property
@@ -111,7 +113,7 @@ def joint(given: "Joint | str", name: str) -> Joint:
 class Link(Value):
     """A moving body and the joint that carries it.
 
-    Its frame stands in its parent's frame at `before @ joint.motion(q) @ after`. Mass, centre of mass and inertia are given
+    Its pose in its parent's frame is `before @ joint.motion(q) @ after`. Mass, centre of mass and inertia are given
     in its own frame.
     """
 

@@ -53,7 +53,7 @@ class Model(Value):
     """What a robot is. Users hold its subclass `Robot`, which binds every quantity to it.
 
     `links` come in order, each after its parent; `base` is the pose of the base frame in the world; `gravity` is the physical
-    field in the world, so (0, 0, -9.81) points down. `base_inertia` is what stands still: it matters to `total_mass` only.
+    field in the world, so (0, 0, -9.81) points down. `base_inertia` is the fixed mass: only `total_mass` uses it.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Model(Value):
     base_inertia: Inertia = field(default_factory=Inertia.zero)
     frames: tuple[Frame, ...] = ()
     source: str = ""
-    notes: tuple[Note, ...] = ()  # (link, remark, topic): doubtful data that links and frames do not show any more, for check()
+    notes: tuple[Note, ...] = ()  # (link, remark, topic): suspicious data that links and frames do not show any more, for check()
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -80,23 +80,23 @@ class Model(Value):
         seen = {self.base_name}
         for link in self.links:
             if link.name in seen:
-                raise Error(f"two links are called {link.name!r}; every link needs a name of its own")
+                raise Error(f"two links are named {link.name!r}; link names must be unique")
             if link.parent not in seen:
                 raise Error(
-                    f"link {link.name!r} has parent {link.parent!r}, which is no earlier link; "
-                    f"list parents before children (so far: {', '.join(sorted(seen)[:12])})"
+                    f"link {link.name!r} has parent {link.parent!r}, which is not an earlier link; "
+                    f"list parents before children (earlier links: {', '.join(sorted(seen)[:12])})"
                 )
             seen.add(link.name)
         links = set(seen)
         for frame in self.frames:
             if frame.name in seen:
-                raise Error(f"frame {frame.name!r} has the name of another link or frame")
+                raise Error(f"frame {frame.name!r} has the same name as another link or frame")
             if frame.link not in links:
                 raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
             seen.add(frame.name)
         for joint, count in Counter(self.joint_names).items():
             if count > 1:
-                raise Error(f"two joints are called {joint!r}; every joint needs a name of its own")
+                raise Error(f"two joints are named {joint!r}; joint names must be unique")
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Model(Value):
     def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
         """Uniform positions within the limits, (*shape, n). `rng` is a numpy Generator or a seed.
 
-        Without limits a turning joint takes -pi .. pi and a sliding one -1 .. 1 m.
+        Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m.
         """
         reach = np.array([1.0 if link.joint.kind == "prismatic" else np.pi for link in self.links])
         low, high = self.lower, self.upper
@@ -177,7 +177,7 @@ class Model(Value):
         )
         sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
         sizes = [whole(size, "each of shape", 0) for size in sizes]
-        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "ask for fewer at once")
+        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "request fewer at once")
         share = _generator(rng).uniform(size=(*sizes, self.n))
         return low * (1 - share) + high * share
 
@@ -192,7 +192,7 @@ class Model(Value):
         try:
             return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
         except ValueError:
-            raise Error(f"the values do not broadcast together: shapes {brief([p.shape for p in parts])}") from None
+            raise Error(f"the values do not broadcast: shapes {brief([p.shape for p in parts])}") from None
 
     def to_dict(self, array: Any) -> dict[str, Any]:
         """An array (..., n) in joint order to joint values by name."""
@@ -204,7 +204,7 @@ class Model(Value):
     def reorder(self, array: Any, from_names: Any) -> Array:
         """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
 
-        Names that are no joints here are left out; a joint that is not named is an error.
+        Names that are not joints of this robot are ignored; a joint that is not named is an error.
         """
         array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
         for name in names:

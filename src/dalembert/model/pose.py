@@ -48,7 +48,7 @@ class Pose(Value):
             raise Error(f"not a rotation: R R^T differs from the identity by {defect:.2g}, R = {R.tolist()}")
         if dot(cross(R[0], R[1]), R[2]) < 0:
             raise Error(f"not a rotation but a reflection (determinant -1): R = {R.tolist()}")
-        if defect > 1e-14:  # figures rounded by hand: take the rotation they mean
+        if defect > 1e-14:  # rounded entries: use the nearest rotation
             R = _nearest_rotation(R)
         object.__setattr__(self, "rotation", frozen_array(_snapped(R, SNAP), (3, 3), "a rotation"))
         object.__setattr__(self, "translation", frozen_array(self.translation, (3,), "a translation"))
@@ -60,7 +60,7 @@ class Pose(Value):
 
     @classmethod
     def of(cls, translation: Any = (0.0, 0.0, 0.0), rpy: Any = (0.0, 0.0, 0.0)) -> "Pose":
-        """Pose from an origin and URDF's roll-pitch-yaw: turn about fixed x, then y, then z (radians)."""
+        """Pose from an origin and URDF's roll-pitch-yaw: rotate about fixed x, then y, then z (radians)."""
         roll, pitch, yaw = frozen_array(rpy, (3,), "rpy")
         return cls(product(product(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll)), translation)
 

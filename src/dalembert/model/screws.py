@@ -37,8 +37,8 @@ def from_screws(
 
     T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i. With frame="body" the screws are given
     in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i). A screw has a unit angular part
-    (turning; its pitch is w . v, below a micrometre per radian taken as rounding) or, if that is zero, a unit linear part
-    (sliding). Inertias are in link axes.
+    (revolute; its pitch is w . v, below a micrometre per radian treated as rounding) or, if that is zero, a unit linear part
+    (prismatic). Inertias are in link axes.
 
     >>> import dalembert as da
     >>> bob = da.Inertia.from_com(1.0, (0, 0, 0), 0.0)
@@ -52,13 +52,13 @@ def from_screws(
     S = frozen_array(np.zeros((0, 6)) if count == 0 == np.size(screws) else screws, (count, 6), "screws")
     poses = [Pose.coerce(home) for home in homes]
     if len(inertias) != count:
-        raise Error(f"{count} home poses but {len(inertias)} inertias; every link needs both")
+        raise Error(f"{count} home poses but {len(inertias)} inertias; give one of each per link")
     choice(frame, "frame of screws", ("space", "body"))
     if frame == "body" and count:
         tip_pose = Pose.coerce(tip) if tip is not None else poses[-1]
         S = precisely(Ad)(tip_pose.transform, S)
     elif tip is not None:
-        raise Error('tip= belongs to frame="body"; space screws need none')
+        raise Error('tip= is only for frame="body"; omit it for space screws')
     base_name = str(options.get("base_name", "base"))
     names = _names(link_names, "link", count)
     joints = _names(joint_names, "joint", count)

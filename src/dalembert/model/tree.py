@@ -18,7 +18,7 @@ class Body(NamedTuple):
 class Tree(NamedTuple):
     """Links i = 0 .. n-1, each after its parent; parent -1 is the base.
 
-    Link i's frame stands in its parent's at before[i] . exp_z(screw[i], q_i) . after[i].
+    The pose of link i's frame in its parent's is before[i] . exp_z(screw[i], q_i) . after[i].
     """
 
     parents: tuple[int, ...]
@@ -82,7 +82,7 @@ class Tree(NamedTuple):
         return before, after, self.screw[i][0], self.screw[i][1]
 
     def step(self, i: int) -> Transform:
-        """Where joint i's frame stands in its parent's joint frame when the joint is at zero."""
+        """The pose of joint i's frame in its parent's joint frame when the joint is at zero."""
         before, parent = self.joint(i)[0], self.parents[i]
         return before if parent < 0 else compose(self.joint(parent)[1], before)
 
@@ -97,7 +97,7 @@ class Tree(NamedTuple):
         return join(along_z(rho), along_z(sigma))
 
     def base_motion(self, twist: Any, acceleration: Any) -> tuple[Any, Any, Any]:
-        """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity; None stands for a base at rest."""
+        """w0, wd0 and vd0 = true acceleration of the base's origin minus gravity; None means a base at rest."""
         w, v = split(zeros(6) if twist is None else twist)
         wd, vd = split(zeros(6) if acceleration is None else acceleration)
         return w, wd, vd + cross(w, v) - self.gravity

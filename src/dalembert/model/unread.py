@@ -1,4 +1,4 @@
-"""What a URDF file says about the dynamics that is not read: mistyped names and extensions, told by link.
+"""Entries of a URDF file that may affect the dynamics but are ignored: mistyped names and extensions, listed by link.
 
 What has nothing to do with them (visual, collision, gazebo, transmission, limit, calibration, ...) is passed over, and so is
 whatever is 0. A fixed joint does not move: only its origin matters.
@@ -39,7 +39,7 @@ def unread(root: Element, base: str) -> Iterator[Note]:
     """Notes on everything in a <robot> that seems to change its dynamics and is not read; those on the whole go to its base."""
     version = root.get("version")
     if version is not None and not VERSION.fullmatch(version):
-        yield _note(base, f"URDF version {brief(version, 20)} is not known, the file was read as version 1")
+        yield _note(base, f"URDF version {brief(version, 20)} is unknown; the file was read as version 1")
     child: dict[str, str] = {}
     for element in root:
         if element.tag == "link":
@@ -48,26 +48,24 @@ def unread(root: Element, base: str) -> Iterator[Note]:
             child[element.get("name", "")] = _child(element)
             yield from _of_joint(element)
         elif EXTENSION.fullmatch(element.tag):
-            yield _note(base, f"{_tag(element)} {brief(element.get('name', ''), 60)} of the robot is not read")
+            yield _note(base, f"{_tag(element)} {brief(element.get('name', ''), 60)} of the robot is ignored")
     for element in root.findall("transmission"):
         if any(ROTOR.fullmatch(x.tag) for x in element.iter()):
             for joint in element.findall("joint"):
                 name = joint.get("name", "")
                 if name in child:
-                    yield _note(
-                        child[name], f"{_joint(name)}: the rotor inertia of its transmission is not read; see with_armature"
-                    )
+                    yield _note(child[name], f"{_joint(name)}: the rotor inertia of its transmission is ignored; see with_armature")
 
 
 def _of_link(link: Element) -> Iterator[Note]:
     name, inertials = link.get("name", ""), link.findall("inertial")
     if len(inertials) > 1:
-        yield _note(name, f"there are {len(inertials)} <inertial>, only the first is read")
+        yield _note(name, f"there are {len(inertials)} <inertial>, only the first is used")
     for part in link:
         typed = part.tag != "inertial" and difflib.get_close_matches(part.tag.lower(), ["inertial"], cutoff=0.8)
         strange = part.tag not in ("inertial", *HARMLESS) and any(x.tag.lower() in ("mass", "inertia") for x in part.iter())
         if (typed or strange or part.tag.lower() in MISPLACED) and _says_something(part):
-            yield _note(name, f"{_tag(part)} outside of <inertial> is not read")
+            yield _note(name, f"{_tag(part)} outside <inertial> is ignored")
     yield from _of_attributes(name, "", link, tuple(key for key in link.attrib if key.lower() not in DYNAMIC))
     for inertial in inertials[:1]:
         yield from _of_parts(name, "", inertial, INERTIAL)
@@ -83,7 +81,7 @@ def _of_joint(joint: Element) -> Iterator[Note]:
     yield from _of_parts(link, here, joint, MOVING, HARMLESS)
     axis = joint.find("axis")
     if axis is not None and axis.get("xyz") is None:
-        yield _note(link, f"{here}<axis> has no xyz, so it is taken as 1 0 0")
+        yield _note(link, f"{here}<axis> has no xyz; 1 0 0 is used")
 
 
 def _of_parts(link: str, here: str, element: Element, read: tuple[str, ...], harmless: tuple[str, ...] = ()) -> Iterator[Note]:
@@ -92,16 +90,16 @@ def _of_parts(link: str, here: str, element: Element, read: tuple[str, ...], har
     seen = Counter(part.tag for part in element)
     for tag, count in seen.items():
         if tag in read and count > 1:
-            yield _note(link, f"{here}there are {count} <{tag}> {inside}".rstrip() + ", only the first is read")
+            yield _note(link, f"{here}there are {count} <{tag}> {inside}".rstrip() + ", only the first is used")
     for part in element:
         if part.tag not in read and part.tag not in harmless:
-            yield _note(link, f"{here}{_tag(part)} {inside}is not read")
+            yield _note(link, f"{here}{_tag(part)} {inside}is ignored")
     for tag in read:
         part = element.find(tag)
         if part is not None:
             yield from _of_attributes(link, here, part, ATTRIBUTES[tag])
             for inner in part:
-                yield _note(link, f"{here}{_tag(inner)} in <{tag}> is not read")
+                yield _note(link, f"{here}{_tag(inner)} in <{tag}> is ignored")
 
 
 def _of_attributes(link: str, here: str, element: Element, known: tuple[str, ...]) -> Iterator[Note]:
@@ -110,7 +108,7 @@ def _of_attributes(link: str, here: str, element: Element, known: tuple[str, ...
         near = difflib.get_close_matches(odd[0], known, n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         shown = ", ".join(brief(key, 24) for key in odd[:3]) + (", ..." if len(odd) > 3 else "")
-        yield _note(link, f"{here}<{element.tag}> has {shown}, which is not read{meant}")
+        yield _note(link, f"{here}<{element.tag}> has {shown}, which is ignored{meant}")
 
 
 def _says_something(element: Element) -> bool:

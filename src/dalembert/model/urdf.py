@@ -22,7 +22,7 @@ from dalembert.model.unread import MOMENTS, unread
 M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
-UNIT = 1e-2  # how far from 1 the length of a quaternion may be that somebody has rounded to two digits
+UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
 UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
 
 
@@ -48,7 +48,7 @@ def _robot(cls: type[M], root: Element, what: str) -> M:
     for element in root.findall("link"):
         name = text(element.get("name"), "the name of a link")
         if name in inertias:
-            raise Error(f"two links are called {name!r}")
+            raise Error(f"two links are named {name!r}")
         inertias[name] = _inertia(element, f"link {name!r}")
     if not inertias:
         raise Error("there is no <link>")
@@ -76,7 +76,7 @@ def _joints(root: Element, links: dict[str, Inertia]) -> list[tuple[str, str, El
         name = text(element.get("name"), "the name of a joint")
         here = f"joint {name!r}"
         if name in names:
-            raise Error(f"two joints are called {name!r}")
+            raise Error(f"two joints are named {name!r}")
         names.add(name)
         ends: list[str] = []
         for tag in ("parent", "child"):
@@ -113,7 +113,9 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         return Fixed(child, parent, origin, inertia)
     if kind not in KINDS:
         why = UNSUPPORTED.get(kind)
-        raise Error(f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which URDF does not know"))
+        raise Error(
+            f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which is not a URDF joint type")
+        )
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
     bounded = limit is not None and kind != "continuous"
@@ -146,7 +148,7 @@ def _axis(element: Element, here: str) -> Array:
     axis = _vector(element.find("axis"), "xyz", here, (1.0, 0.0, 0.0))
     largest = float(np.abs(axis).max())
     if largest < 1e-6:
-        raise Error(f"{here} has axis {axis.tolist()}, which has no direction")
+        raise Error(f"{here} has axis {axis.tolist()}, which is zero")
     return unit(axis / largest)
 
 
@@ -174,7 +176,7 @@ def _pose(element: Element | None, here: str) -> Pose:
     if element is None or element.get("quat_xyzw") is None:
         return Pose.of(xyz, rpy)
     if element.get("rpy") is not None:
-        raise Error(f"{here}: <origin> has rpy and also quat_xyzw; one is enough")
+        raise Error(f"{here}: <origin> has both rpy and quat_xyzw; give only one")
     x, y, z, w = _vector(element, "quat_xyzw", here, (*zero, 1.0)).tolist()
     length = math.hypot(x, y, z, w)
     if abs(length - 1.0) > UNIT:

@@ -21,7 +21,7 @@ def parent_indices(parents: Any, count: int) -> tuple[int, ...]:
     try:
         above = tuple(range(-1, count - 1)) if parents is None else tuple(map(operator.index, listed(parents, "parents")))
     except TypeError:
-        raise Error(f"parents must be whole numbers, got {brief(parents)}") from None
+        raise Error(f"parents must be integers, got {brief(parents)}") from None
     if len(above) != count or any(not -1 <= p < i for i, p in enumerate(above)):
         raise Error(f"parents must give each of the {count} links an earlier one, or -1 for the base; got {brief(above)}")
     return above

@@ -62,7 +62,7 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
     except (ValueError, RuntimeError) as error:
         if isinstance(error, Error):
             raise
-        raise Error(f"the wrenches' leading (batch) axes do not broadcast together: {error}") from None
+        raise Error(f"the wrenches' leading (batch) axes do not broadcast: {error}") from None
 
 
 def _in_body(wrench: Wrench, base: Transform, here: Transform) -> Array:

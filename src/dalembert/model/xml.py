@@ -10,7 +10,7 @@ PIECE = 1 << 16  # bytes
 
 
 def parse(data: bytes) -> Element:
-    """The root element of a document, or an error that says where it is broken."""
+    """The root element of a document, or an error with the place where it is broken."""
     builder, depth, items = TreeBuilder(), 0, 0
     parser = expat.ParserCreate()
 
@@ -21,7 +21,7 @@ def parse(data: bytes) -> Element:
         if depth > limits.XML_DEPTH:
             raise Error(f"elements nested deeper than {limits.XML_DEPTH} (line {parser.CurrentLineNumber})")
         if items > limits.XML_ITEMS:
-            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, which no robot needs")
+            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, too large for a robot file")
         for name, value in attributes.items():
             if len(value) > limits.XML_ATTRIBUTE:
                 raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {limits.XML_ATTRIBUTE} characters")
@@ -35,7 +35,7 @@ def parse(data: bytes) -> Element:
     def doctype(name: str, system: str | None, public: str | None, inside: bool) -> None:
         if system is None and public is None and not inside:
             return  # <!DOCTYPE robot> declares nothing
-        raise Error(f"document type declarations and entities are refused (line {parser.CurrentLineNumber})")
+        raise Error(f"document type declarations and entities are not allowed (line {parser.CurrentLineNumber})")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = doctype

@@ -55,14 +55,14 @@ class Path(Protocol):
 
 
 def sample(path: Path, step: float) -> Samples:
-    """The path at equal steps from 0 to its end; they are `step` seconds, or less where a whole number of them would not fit.
+    """The path at equal steps from 0 to its end; they are `step` seconds, or less, so that they divide the duration.
 
     >>> quintic([0.0], [1.0], 2.0).sample(0.5).time.tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0]
     """
     step = positive(step, "the step of a path's samples")
     count = path.duration / step * (1 - 1e-12)
-    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "take a larger step")
+    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "use a larger step")
     steps = math.ceil(count)
     time = np.linspace(0.0, path.duration, steps + 1)
     return Samples(time, *path(time))
@@ -171,7 +171,7 @@ def trapezoidal(start: Any, goal: Any, max_velocity: Any, max_acceleration: Any)
     start, goal = _ends(start, goal)
     d = np.abs(goal - start)
     v, a = _limit(max_velocity, d.shape, "max_velocity"), _limit(max_acceleration, d.shape, "max_acceleration")
-    with np.errstate(all="ignore"):  # absurd limits overflow, which the path refuses
+    with np.errstate(all="ignore"):  # huge limits overflow, which the path rejects
         cruises = d * a >= v * v
         T = np.where(cruises, d / v + v / a, 2 * np.sqrt(d / a))
         ramp = np.where(cruises, v / a / np.where(cruises, T, 1.0), 0.5)
@@ -307,7 +307,7 @@ def _times(time: Any) -> Array:
 def _share(time: Any, duration: float) -> tuple[Any, Any, int]:
     """How much of the duration has passed, 0 to 1, whether it moves (the ends included), and the number of axes of the times.
 
-    A plain number for one time, which is what controllers ask for at every step: NumPy is slow with those.
+    A plain number for one time, as controllers use at every step: NumPy is slow with those.
     """
     t = _times(time)
     if t.ndim:

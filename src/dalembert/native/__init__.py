@@ -1,4 +1,4 @@
-"""The native engine: programs to vector machine code behind NumPy gufuncs. Knows no robots. May import: trace."""
+"""The native engine: programs to vector machine code behind NumPy gufuncs. Independent of robots. May import: trace."""
 
 from dalembert.native import cache as cache
 from dalembert.native.kernel import Kernel as Kernel

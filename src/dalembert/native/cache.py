@@ -33,12 +33,12 @@ def folder() -> Path | None:
 
 
 def _ours(status: os.stat_result) -> bool:
-    """Owned by this user, and nobody else may write."""
+    """Owned by this user, and not writable by others."""
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
 def _private(make: bool) -> Path | None:
-    """The folder if it is ours alone; made if asked for."""
+    """The folder if it is private; created on request."""
     place = folder()
     if place is None:
         return None
@@ -80,7 +80,7 @@ def get(key: bytes) -> bytes | None:
 
 
 def put(key: bytes, content: bytes) -> None:
-    """Store a content; failing to is no error."""
+    """Store a content; failing to is not an error."""
     place = _private(make=True)
     if place is None:
         return

@@ -1,9 +1,9 @@
-"""The short way for one state: a built-in function that reads its arrays itself.
+"""The fast path for one state: a built-in function that reads its arrays itself.
 
-A gufunc spends a microsecond on iterators before it computes anything. The function here, emitted beside the loop, looks at its
+A gufunc spends a microsecond on iterators before it computes anything. The function here, emitted next to the loop, checks its
 arguments with a few comparisons: exactly NumPy arrays of doubles, of exactly the core shapes, aligned and contiguous. Then it makes
-the result and runs the loop once. Anything else (lists, batches, other types, wrong shapes) it hands to the kernel, which serves or
-explains. It needs the memory layout of arrays in CPython (checked by a test); elsewhere the kernel itself is the short way.
+the result and runs the loop once. Anything else (lists, batches, other types, wrong shapes) it passes to the kernel: full
+checking. It needs the memory layout of arrays in CPython (checked by a test); elsewhere the kernel itself is the fast path.
 """
 
 import ctypes as C  # noqa: N812
@@ -64,7 +64,7 @@ def emit(program: Program, lent: int) -> str:
     for j, variable in enumerate(program.inputs):
         lines += _check(j, variable, "borrow" if j == n - 1 else f"type{j + 1}")
     lines += ["borrow:"]
-    if lent:  # where there is no memory, the slow way says so
+    if lent:  # if there is no memory, the slow path raises the error
         lines += [
             f"  %frame = call ptr %t5(i64 {8 * lent})\n  %none = icmp eq ptr %frame, null\n  br i1 %none, label %slow, label %run"
         ]

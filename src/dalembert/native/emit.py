@@ -2,7 +2,7 @@
 
 The loop takes blocks of `lanes` states. It gathers the scalars of a block into the rows of a frame, a vector per input scalar, runs
 the straight-line program on vectors, in pieces if it is long, and scatters the results. Past the end of the batch a lane repeats
-the last state, so one code serves body and tail, and a state gives the same bits alone as in a batch.
+the last state, so the same code handles body and tail, and a state gives the same bits alone as in a batch.
 
 A program has one meaning: its operations are those of IEEE 754, each rounded once, and which product fuses with which sum is
 decided here, by the program alone. So the bits of a result (which NaN aside) depend neither on the processor nor on the compiler.
@@ -19,7 +19,7 @@ from dalembert.trace.program import Program, Variable
 UNROLLED = 64  # scalars of an array that are moved without a loop
 
 
-# NaN and infinity are no news: kernels leave the processor's exception flags, which NumPy reads, as they were
+# NaN and infinity are not reported: kernels leave the processor's exception flags, which NumPy reads, as they were
 FLAGS = {
     "x86_64": (
         "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",

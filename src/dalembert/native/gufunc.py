@@ -40,7 +40,7 @@ def make_gufunc(address: int, shapes: list[tuple[int, ...]], inputs: int, name: 
 
 
 def signature(shapes: list[tuple[int, ...]], inputs: int) -> str:
-    """NumPy's notation with fixed sizes: a wrong size is refused before any native code runs.
+    """NumPy's notation with fixed sizes: a wrong size is rejected before any native code runs.
 
     >>> signature([(6,), (6, 3), ()], 2)
     '(6),(6,3)->()'

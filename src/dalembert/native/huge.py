@@ -1,6 +1,6 @@
 """Huge angles: how far x is from the nearest multiple of pi/2, exactly enough, and which multiple that is.
 
-x = m 2^(exponent - 1075), with a whole number m of 53 bits. Of the bits of 2/pi (Payne and Hanek 1983), those that make whole turns
+x = m 2^(exponent - 1075), with an integer m of 53 bits. Of the bits of 2/pi (Payne and Hanek 1983), those that make whole turns
 are left out, and the next 192 are taken: what they lack is below 2^-129 of a quadrant, while no double comes closer to a multiple
 of pi/2 than 2^-62. Their product with m modulo 2^192 is x in quadrants modulo 4: two bits before the point, and 190 after it.
 """

@@ -68,7 +68,7 @@ class Kernel:
         return self._gufunc(*lent, *arrays) if out is None else self._gufunc(*lent, *arrays, out=out)
 
     def frame(self) -> tuple[Any, ...]:
-        """The memory that one call lends, as the first argument of the loop; nothing where the stack will do."""
+        """The memory that one call lends, as the first argument of the loop; nothing if the stack suffices."""
         return (np.empty(self._lent),) if self._lent else ()
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:

@@ -3,7 +3,7 @@
 A gufunc promises nothing about the order of its states. Here the leading axes of all arrays are loops that run one after the other,
 and an array of length 1 along a loop is the same memory in every pass: what one pass writes into it, the next one reads. So a
 kernel that maps a state to the next one becomes a simulation without a step in Python. The driver is a fixed piece of code that
-knows no program; it calls the kernel's own loop with other addresses each time.
+is independent of programs; it calls the kernel's own loop with other addresses each time.
 """
 
 import ctypes as C  # noqa: N812
@@ -94,7 +94,7 @@ def ordered(
     [1.0, 2.0, 4.0, 8.0, 16.0]
     """
     if len(counts) != LOOPS or min(counts) < 0 or prod(counts) >> 62:
-        raise ValueError(f"loops of {counts} passes: three lengths are wanted, none of them negative, and fewer passes")
+        raise ValueError(f"loops of {counts} passes: three nonnegative lengths are needed, with fewer passes in total")
     batch = outputs[0].shape[LOOPS]
     arrays = (*inputs, *outputs)
     made = kernel if isinstance(kernel, Kernel) else kernel.program
@@ -134,7 +134,7 @@ def _check(array: np.ndarray, variable: Variable, counts: tuple[int, ...], batch
 
 
 def _in_python(kernel: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], counts: tuple[int, int, int]) -> None:
-    """The same loops where there is no native code."""
+    """The same loops without native code."""
 
     def at(array: np.ndarray, index: tuple[int, ...]) -> np.ndarray:
         return array[tuple(i if d > 1 else 0 for i, d in zip(index, array.shape, strict=False))]

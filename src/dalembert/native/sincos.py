@@ -4,7 +4,7 @@ x is reduced to r + tail in [-pi/4, pi/4] by subtracting k pi/2; then two polyno
 them. Sine and cosine share everything up to the polynomials. For |x| < 2^20, pi/2 is the sum of three doubles: the first difference
 is exact (it is a multiple of 2^-53 below 1), and the next two products enter with their rounding errors, so that even beside a
 multiple of pi/2 all digits are right: the error stays below 1 ulp. Lanes with larger |x| are reduced one by one, in a block that is
-almost never entered. No mathematical library is asked, so that the answers are the same everywhere.
+almost never entered. No mathematical library is used, so that the results are the same everywhere.
 
 The polynomial coefficients are those of the FreeBSD mathematical library (Sun Microsystems 1993).
 """
@@ -13,7 +13,7 @@ from dalembert.native import huge
 from dalembert.native.assembly import Assembly
 
 RARELY = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
-ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the low bits
+ROUND = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 SIN = (
     1.58969099521155010221e-10,

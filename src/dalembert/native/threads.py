@@ -20,7 +20,7 @@ def set_threads(count: int | None) -> None:
     except TypeError:
         chosen = 0
     if (chosen is not None and chosen < 1) or isinstance(count, bool):
-        raise Error(f"the number of threads must be a whole number from 1, or None for all cores; got {brief(count)}")
+        raise Error(f"the number of threads must be an integer from 1, or None for all cores; got {brief(count)}")
     _chosen = chosen
 
 

@@ -1,4 +1,4 @@
-"""What users ask of a robot, one function each, bound to `Robot`.
+"""The quantities of a robot, one function each, bound to `Robot`.
 
 May import: algebra, derived, engine, files, formulations, model, trace.
 """

@@ -95,9 +95,9 @@ def sectional_curvature(robot: Model, q: ArrayLike, u: ArrayLike, v: ArrayLike, 
     flat = area <= 1e-14 * uu * vv
     if flat.any():
         if flat.ndim == 0:
-            raise Error("sectional_curvature: u and v must span a plane; they are parallel, or zero")
+            raise Error("sectional_curvature: u and v must span a plane, but they are parallel or zero")
         warn(
-            f"sectional_curvature: u and v span no plane at {int(flat.sum())} of {flat.size} states, the result is NaN there",
+            f"sectional_curvature: u and v do not span a plane at {int(flat.sum())} of {flat.size} states, the result is NaN there",
             SingularWarning,
         )
     return np.einsum("...ijkl,...i,...j,...k,...l->...", R, u, v, u, v) / np.where(flat, np.nan, area)

@@ -101,8 +101,8 @@ def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench
         for name, wrench in wrenches.items():
             if isinstance(wrench, Wrench) and wrench.frame != "body":
                 raise Error(
-                    f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would turn against the link as q '
-                    'changes; derivatives are for wrenches fixed to their links: give it with frame="body"'
+                    f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would rotate against its link as q '
+                    'changes; derivatives need wrenches fixed to their links: use frame="body"'
                 )
     return as_array(robot, quantity, q, wrenches)
 
@@ -148,7 +148,7 @@ def geometry_derivatives(
 ) -> GeometryDerivatives:
     """How joint forces change with the geometry: for design, calibration, tolerances. Signature (n),(n),(n)->(n,n,6) three times.
 
-    Small turns and shifts of every joint, of every link against its joint, and of the joint axes (screws) alone. The link's inertia
+    Small displacements of every joint, of every link relative to its joint, and of the joint axes alone. The link's inertia
     keeps its place in the axes of its link. `dh_derivatives` has them by Denavit-Hartenberg entries.
 
     >>> import dalembert as da
@@ -186,7 +186,7 @@ def dh_derivatives(
 
 
 def _check_table(robot: Model, convention: str) -> None:
-    """Refuse a robot whose links do not stand as rows of this convention would have them."""
+    """Reject a robot whose links are not placed by rows of this convention."""
     (R, p), (S, r) = robot.tree.before, robot.tree.after
     z, x = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
     if convention == "standard":  # Rz(theta), then a shift without y and Rx(alpha)
@@ -197,9 +197,9 @@ def _check_table(robot: Model, convention: str) -> None:
     wrong = np.flatnonzero(np.max(misfit, axis=0, initial=0.0) > 1e-9) if robot.n else np.zeros(0, int)
     chain = robot.parents == tuple(range(-1, robot.n - 1))
     if len(wrong) or not chain:
-        why = f"link {robot.link_names[wrong[0]]!r} does not stand so" if len(wrong) else "it branches"
+        why = f"link {robot.link_names[wrong[0]]!r} is not placed that way" if len(wrong) else "it branches"
         raise Error(
-            f"dh_derivatives: {robot.name} is no robot of {convention} Denavit-Hartenberg rows: {why}; see geometry_derivatives"
+            f"dh_derivatives: {robot.name} is not a robot of {convention} Denavit-Hartenberg rows: {why}; see geometry_derivatives"
         )
 
 
@@ -236,7 +236,7 @@ def linearize(
     seconds = positive(step, "linearize: step")
     whole = np.zeros((*A.shape[:-2], 3 * n, 3 * n), A.dtype)
     whole[..., : 2 * n, : 2 * n], whole[..., : 2 * n, 2 * n :] = A, B
-    with np.errstate(all="ignore"):  # absurd steps overflow: the results say so
+    with np.errstate(all="ignore"):  # huge steps overflow, which shows in the results
         held = _exponential(seconds * whole)
     return Linearization(held[..., : 2 * n, : 2 * n], held[..., : 2 * n, 2 * n :])
 

@@ -28,7 +28,7 @@ RATES = {"local": _LOCAL, "inertial": replace(_LOCAL, name="inertial_operator_ra
 def diagonalize(robot: Model, q: ArrayLike, *, backend: Backend = "auto", out: tuple[Array, ...] | None = None) -> Diagonalization:
     """D, U, m, l and det of M(q) = U diag(D) U^T = m m^T, l = m^-1. Signature (n)->(n),(n,n),(n,n),(n,n),().
 
-    D[i] is the inertia that joint i feels when all joints behind it are free. Rotors (armature) count.
+    D[i] is the inertia about joint i when all outboard joints are free. Rotors (armature) are included.
 
     >>> import dalembert as da
     >>> d = da.robot("two_link").diagonalize([0.0, 0.0])

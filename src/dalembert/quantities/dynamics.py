@@ -35,7 +35,7 @@ def inverse_dynamics(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """Joint forces that make the given motion. Signature (n),(n),(n)->(n), leading axes broadcast.
+    """Joint forces that produce the given motion. Signature (n),(n),(n)->(n), leading axes broadcast.
 
     tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) - sum J^T w
 
@@ -71,7 +71,7 @@ def forward_dynamics(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """Joint accelerations that the given forces make. Signature (n),(n),(n)->(n), leading axes broadcast.
+    """Joint accelerations under the given forces. Signature (n),(n),(n)->(n), leading axes broadcast.
 
     qdd = M(q)^-1 (tau + sum J^T w - C(q, qd) qd - g(q) - friction(qd))
 
@@ -136,9 +136,9 @@ def joint_wrenches(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """What the bearings carry: the wrench that each joint exerts ON its link. Signature (n),(n),(n)->(n,6).
+    """Bearing loads: the wrench that each joint exerts ON its link. Signature (n),(n),(n)->(n,6).
 
-    Row i is (moment, force) about the origin of link i, in the axes of link i; turned about, it is what the link exerts on the one
+    Row i is (moment, force) about the origin of link i, in the axes of link i; reversed, it is what the link exerts on the one
     before it. Its part along the joint's axis is the joint force without friction and armature.
 
     >>> import dalembert as da

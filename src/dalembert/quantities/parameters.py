@@ -126,7 +126,7 @@ class BaseParameters(NamedTuple):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """Where the leading parameters stand among all."""
+        """Indices of the leading parameters among all."""
         return tuple(map(self.all_names.index, self.names))
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ class BaseParameters(NamedTuple):
 
 
 def base_parameters(robot: Model) -> BaseParameters:
-    """A minimal set of inertial parameters, by name, and the combining matrix: all that joint forces can tell about the inertias.
+    """A minimal set of inertial parameters, by name, and the combining matrix: all that can be identified from joint forces.
 
     Found numerically from the rank of the regressor at random states. Parameters of a link that only act together with those of
     links before it are combined with them, so each combination is led by a parameter as near the base as possible.

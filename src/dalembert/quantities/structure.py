@@ -56,7 +56,7 @@ def christoffel(
 
     >>> import dalembert as da
     >>> gamma = da.robot("two_link").christoffel([0.0, 0.5])
-    >>> gamma[1].round(6).tolist()          # the second joint feels the first one's velocity squared
+    >>> gamma[1].round(6).tolist()          # the second joint's term in the first one's velocity squared
     [[0.239713, 0.0], [0.0, 0.0]]
     """
     return asked(robot, "christoffel", {"q": q}, method, backend=backend, out=out)
@@ -104,7 +104,7 @@ def bias_force(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """C(q, qd) qd + g(q): what is left of the joint forces without acceleration and friction. Signature (n),(n)->(n).
+    """C(q, qd) qd + g(q): the joint forces at zero acceleration, without friction. Signature (n),(n)->(n).
 
     >>> import dalembert as da
     >>> da.robot("two_link").bias_force([0.0, 0.0], [1.0, 2.0]).tolist()

@@ -41,7 +41,7 @@ def task_inertia(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """Lambda = (J M^-1 J^T)^-1, the inertia that a hand pushing the link feels. Signature (n)->(k,k), k rows.
+    """Lambda = (J M^-1 J^T)^-1, the apparent inertia of the link in task space. Signature (n)->(k,k), k rows.
 
     J is `jacobian(q, link, frame, point=point)[rows]`; Lambda depends on that choice. Rotors (armature) count.
 
@@ -96,7 +96,7 @@ def task_gravity(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """Lambda J M^-1 g, what gravity asks of F; J^-T g where J is square. Signature (n)->(k). The rest as in `task_inertia`.
+    """Lambda J M^-1 g, the gravity term of F; J^-T g where J is square. Signature (n)->(k). The rest as in `task_inertia`.
 
     >>> import dalembert as da
     >>> da.robot("two_link").task_gravity([0.0, 1.0], frame="world_aligned", rows=("vx", "vy")).round(6).tolist()
@@ -118,7 +118,7 @@ def dynamically_consistent_inverse(
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
-    """Jbar = M^-1 J^T Lambda, the inverse of J that takes the least kinetic energy. Signature (n)->(n,k).
+    """Jbar = M^-1 J^T Lambda, the inverse of J with the least kinetic energy. Signature (n)->(n,k).
 
     J Jbar = 1 without damping, and joint forces (1 - J^T Jbar^T) tau do not accelerate the link. The rest as in `task_inertia`.
 

@@ -17,7 +17,7 @@ SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
 
 
 class Wanted(NamedTuple):
-    """Tolerances, and functions event(t, q, qd) whose zeros are looked for."""
+    """Tolerances, and functions event(t, q, qd) whose zeros are located."""
 
     rtol: float
     atol: float
@@ -30,9 +30,9 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     solve = optional("scipy.integrate").solve_ivp
     events = wanted.events
     if forces.memory is not None:
-        raise Error(f"simulate: a controller with a memory needs an integrator of fixed step, not {solver}")
+        raise Error(f"simulate: a controller with a memory needs a fixed-step integrator, not {solver}")
     if any(getattr(e, "terminal", False) for e in events) and start.batch:
-        raise Error("simulate: a terminal event ends one rollout; give q0 of shape (n,)")
+        raise Error("simulate: a terminal event needs a single rollout; give q0 of shape (n,)")
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
     if n * prod(start.batch) == 0:
         nothing = np.zeros((*start.batch, len(time), n))
@@ -56,7 +56,7 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
             **limits,
         )
         if not solved.success:
-            raise Error(f"simulate: {solver} gave up at t = {solved.t[-1] if len(solved.t) else 0:g} s: {solved.message}")
+            raise Error(f"simulate: {solver} failed at t = {solved.t[-1] if len(solved.t) else 0:g} s: {solved.message}")
         parts.append((solved, right))
         plan.progress(r + 1, len(q))
     times, states = _samples(parts, time)
@@ -102,7 +102,7 @@ def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
 
 def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
     def watched(t: float, y: Array) -> float:
-        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver goes on with y, whatever is done to these
+        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver continues with y, even if these are changed
 
     for name in ("terminal", "direction"):
         if hasattr(event, name):
@@ -121,7 +121,7 @@ def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Cal
             tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
         else:
             given = forces.function(t, q.copy(), qd.copy()) if forces.function else None
-            tau = wide(given, (n,), "torque(t, q, qd) must give forces", t)
+            tau = wide(given, (n,), "torque(t, q, qd) must return forces", t)
         pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
         return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
 

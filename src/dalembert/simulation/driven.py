@@ -57,7 +57,7 @@ class _Memory:
 
 
 class _Driven:
-    """A robot whose forces are asked for at every stage."""
+    """A robot whose forces are evaluated at every stage."""
 
     def __init__(
         self, plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity
@@ -116,9 +116,11 @@ class _Driven:
         elif function and self.memory:
             found = function(time, q, qd, self.memory.at.copy())
             if not isinstance(found, tuple) or len(found) != 2:
-                raise Error(f"simulate: a controller with a memory must give its forces and the memory's rate, got {brief(found)}")
+                raise Error(
+                    f"simulate: a controller with a memory must return its forces and the memory's rate, got {brief(found)}"
+                )
             found, rate = found
-            rate = wide(rate, self.memory.y.shape, "a controller must give the rate of its memory", time)
+            rate = wide(rate, self.memory.y.shape, "a controller must return the rate of its memory", time)
             if s is not None:
                 self.memory.move(s, rate)
-        return wide(found, q.shape, "torque(t, q, qd) must give forces", time)
+        return wide(found, q.shape, "torque(t, q, qd) must return forces", time)

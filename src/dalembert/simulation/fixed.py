@@ -12,7 +12,7 @@ from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
 from dalembert.simulation.stages import Stages, apart
 
 BLOCK = 128  # rollouts whose numbers stay near the processor
-WORK = 3_000_000  # passes times rollouts in one native call: a tenth of a second or so, then Ctrl-C and progress get their turn
+WORK = 3_000_000  # passes times rollouts in one native call: a tenth of a second or so, then Ctrl-C and progress are handled
 
 
 def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Found:
@@ -32,7 +32,7 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
         def job() -> None:
             try:
                 _rollouts(*given, told)
-            except BaseException:  # Ctrl-C, say: the other threads need not go on to their ends
+            except BaseException:  # for example Ctrl-C: the other threads need not finish
                 failed.set()
                 raise
 

@@ -5,7 +5,7 @@ and the next point y*, by four factors and the step h:
 
     s <- alpha s + beta h k,    y <- y + delta s,    y* <- y + gamma h k.
 
-A step is a row of such stages; what the table says, native code does, and the controllers' memories follow the same lines.
+A step is a row of such stages; native code executes the table, and the controllers' memories follow the same rows.
 For positions the derivative is the velocity, with `sigma` at its end: k_q = v + sigma h k_v.
 """
 

@@ -1,4 +1,4 @@
-"""What a simulation is told: the plan, the start, what drives it; and what it finds. All ways of integrating share these."""
+"""The inputs of a simulation (the plan, the start, the forces) and its results, shared by all integrators."""
 
 from collections.abc import Callable
 from math import prod
@@ -79,7 +79,7 @@ class Acting(NamedTuple):
 class Found(NamedTuple):
     """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
 
-    work (B, T) is that of forces which change between the samples, and None where the samples tell it.
+    work (B, T) is that of forces which change between the samples, and None where it follows from the samples.
     """
 
     q: Array
@@ -90,9 +90,9 @@ class Found(NamedTuple):
 
 
 def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:
-    """Real numbers of this shape, or an error that says what they should have been."""
+    """Real numbers of this shape, or an error with the expected shape."""
     try:
         return np.broadcast_to(numbers(given, what).astype(float, copy=False), shape)
     except ValueError:  # no numbers, or not of this shape
         pass
-    raise Error(f"simulate: {what} {shape}, it gave {brief(given)} at t = {time:g} s")
+    raise Error(f"simulate: {what} {shape}, it returned {brief(given)} at t = {time:g} s")

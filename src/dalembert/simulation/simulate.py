@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dalembert.robots import Robot
 
 MOST = 1e12  # steps: months of work
-WHOLE = 1e-6  # how near a duration must be to a whole number of steps
+WHOLE = 1e-6  # how near a duration must be to a multiple of the step
 
 
 def simulate(
@@ -65,7 +65,7 @@ def simulate(
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
         with implicit_midpoint a symplectic map).
     wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
-    progress: None (a bar for long work if a person looks on), True, False, or a function of (done, all).
+    progress: None (a bar for long work on a terminal), True, False, or a function of (done, all).
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link").with_friction(damping=[2.0, 0.5])
@@ -105,7 +105,7 @@ def simulate(
 def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
     robot, route = plan.robot, plan.velocities
     if route != "joint" and plan.method is not None:
-        raise Error(f"method chooses among the ways of forward dynamics; velocities={route!r} has one of its own")
+        raise Error(f"method selects the forward dynamics; velocities={route!r} uses its own")
     if events:
         raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
     check_route(route, integrator)
@@ -155,13 +155,15 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     duration, step = positive(duration, "simulate: duration"), positive(step, "simulate: step")
     every = whole(every, "simulate: every", 1)
     if duration / step > MOST:
-        raise Error(f"simulate: {duration:g} s in steps of {step:g} s are more than {MOST:g} steps")
+        raise Error(f"simulate: {duration:g} s in steps of {step:g} s is more than {MOST:g} steps")
     steps = round(duration / step)
     if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
         nearest = duration / max(1, np.ceil(duration / step))
-        raise Error(f"simulate: {duration:g} s are no whole number of steps of {step:g} s; a step of {nearest:.9g} would fit")
+        raise Error(
+            f"simulate: duration must be a multiple of step, got {duration:g} s and {step:g} s; step={nearest:.9g} would fit"
+        )
     if steps % every:
-        raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps; then the end would not be kept")
+        raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps, so the final state would be lost")
     return steps, steps // int(every)
 
 
@@ -177,14 +179,14 @@ def _room(robot: Model, samples: int, forces: Forces) -> None:
     """Refuse what memory could not hold, before anything is computed: time, and of each rollout q, qd, tau and a memory."""
     scalars = 3 * robot.n + (0 if forces.memory is None else len(forces.memory))
     size = 8 * (samples + 1) * (prod(forces.batch) * scalars + 1)
-    instead = "keep fewer (every=...), take a larger step, a shorter duration, or fewer rollouts"
+    instead = "keep fewer (every=...), or use a larger step, a shorter duration or fewer rollouts"
     room(f"simulate: {samples + 1:,} samples of {robot.name}", size, instead)
 
 
 def _check_method(method: str | None) -> None:
-    """SciPy calls its integrators methods, so people will."""
+    """SciPy calls its integrators methods, so users may too."""
     if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
-        raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method chooses the way of forward dynamics")
+        raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method selects the forward dynamics")
     if method is not None:
         quantity_named("forward_dynamics").check_method(method)
 
@@ -203,15 +205,15 @@ def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
     if callable(torque):
         return Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
     if isinstance(torque, Trajectory):
-        raise Error("simulate: torque is a Trajectory; its forces, one a step, are trajectory.tau[..., :-1, :]")
+        raise Error("simulate: torque is a Trajectory; pass its forces, one per step: trajectory.tau[..., :-1, :]")
     tau = joint_vector(robot, "simulate", "torque", torque)
     if tau.dtype.kind == "c":
         raise Error("simulate: torque must be real")
     tau = tau[None] if tau.ndim == 1 else tau
     if tau.shape[-2] not in (1, steps):
         raise Error(
-            f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force a step, or "
-            f"(1, {robot.n}), constant; one constant for each rollout is torque[:, None, :]"
+            f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force per step, or "
+            f"(1, {robot.n}), constant; for one constant per rollout use torque[:, None, :]"
         )
     return Forces(tau, None, None, batch({"rollouts": start.batch, "torque": tau.shape[:-2]}, "simulate"))
 
@@ -235,7 +237,7 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     try:
         wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
     except (ValueError, RuntimeError):
-        raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast together") from None
+        raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast") from None
     if not isinstance(wrenches, Mapping):
         return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
     named = dict(wrenches)

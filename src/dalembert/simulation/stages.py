@@ -126,4 +126,4 @@ class Stages:
 
 def apart(step: float) -> Error:
     """Error of an implicit step that is too long."""
-    return Error(f"simulate: the iterations of an implicit step of {step:g} s do not meet; a smaller step would")
+    return Error(f"simulate: the iterations of an implicit step of {step:g} s do not converge; use a smaller step")

@@ -157,9 +157,7 @@ class Trajectory:
 
     def _single(self, what: str) -> None:
         if self.q.ndim != 2:
-            raise Error(
-                f"{what} shows one rollout, this trajectory has {self.q.shape[:-2]}; take one by trajectory[k], or to_xarray()"
-            )
+            raise Error(f"{what} needs one rollout, this trajectory has {self.q.shape[:-2]}; use trajectory[k], or to_xarray()")
 
     def __getitem__(self, index: Any) -> "Trajectory":
         """Some of the rollouts: indices of the leading axes.
@@ -169,7 +167,7 @@ class Trajectory:
         <Trajectory of two_link: 101 samples, 0.1 s>
         """
         if self.q.ndim == 2:
-            raise Error("this trajectory has one rollout; samples are taken from its arrays, as in trajectory.q[10:20]")
+            raise Error("this trajectory has one rollout; index its arrays for samples, as in trajectory.q[10:20]")
         rollouts = self.q.shape[:-2]
         try:
             chosen = np.arange(int(np.prod(rollouts))).reshape(rollouts)[index]

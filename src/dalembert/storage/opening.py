@@ -15,14 +15,14 @@ NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a pipe without another end opens at
 
 
 def file_path(path: Any) -> Path:
-    """The path that was given, or an Error that says why it is none."""
+    """The given path, or an Error if it is not one."""
     try:
         place = Path(path)
         os.fsencode(place)
     except (TypeError, ValueError):
-        raise Error(f"{brief(path)}: this is not the name of a file") from None
+        raise Error(f"{brief(path)}: not a file name") from None
     if "\0" in str(place):
-        raise Error(f"{brief(str(place))}: the name of a file has no null character")
+        raise Error(f"{brief(str(place))}: a file name must not contain a null character")
     return place
 
 
@@ -45,11 +45,11 @@ def told(what: Any, doing: str) -> Generator[None]:
 
 @contextmanager
 def opened(path: Any, *, pipes: bool = False) -> Generator[io.BufferedReader]:
-    """A file to read; a pipe or a device is refused, unless `pipes` are welcome."""
+    """A file to read; a pipe or a device is rejected, unless `pipes` are allowed."""
     place = file_path(path)
     with told(place, "read"), open(place, "rb", opener=None if pipes else _at_once) as file:
         if not pipes and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Error(f"{place}: cannot be read: it must be a file, not a pipe or a device")
+            raise Error(f"{place}: cannot be read: it must be a regular file, not a pipe or a device")
         yield file
 
 

@@ -83,7 +83,7 @@ def _as_it_is(place: Path) -> Generator[BinaryIO]:
         number = os.open(place, os.O_WRONLY | os.O_APPEND | NO_WAITING)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise Error(f"{place}: cannot be written: nobody reads this pipe") from None
+            raise Error(f"{place}: cannot be written: the pipe was closed by its reader") from None
         raise
     if NO_WAITING:
         os.set_blocking(number, True)

@@ -1,4 +1,4 @@
-"""How fast this robot's quantities are on this machine, beside Pinocchio where it is installed."""
+"""How fast this robot's quantities are on this machine, next to Pinocchio if it is installed."""
 
 import warnings
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     told = chosen(progress, f"measuring {robot.name}")
     other = pinocchio_model(robot) if find_spec("pinocchio") else None
     if other is None:
-        notes.append("Pinocchio is not installed (pip install pin), so nothing is beside it")
+        notes.append("Pinocchio is not installed (pip install pin), so there is no comparison")
     for done, (quantity, name) in enumerate(BENCHED.items(), 1):
         given = random_inputs(robot, quantity_named(quantity).inputs, rng, states)
         try:

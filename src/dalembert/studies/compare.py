@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what is said about the printed counts."""
+        """The notes, and the remark on the printed counts."""
         printed = {row.quantity for row in self.rows if row.printed}
         remarks = [*self.notes, *(NOTES[q] for q in self.quantities if q in NOTES and q in printed)]
         slow = [f"{row.method} ({row.quantity})" for row in self.rows if row.backend == "numpy"]
@@ -151,9 +151,9 @@ def compare(
 ) -> Comparison:
     """Every formulation of inverse dynamics, forward dynamics and the mass matrix on one robot, in one table.
 
-    For each: how far it is from the default method, its operation counts beside those that the sources print, the time of a state
+    For each: how far it is from the default method, its operation counts next to those of the sources, the time of a state
     in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles it:
-    `progress(done, total)` is called after each; left out, it is a bar if a person looks on. On large robots, methods that would
+    `progress(done, total)` is called after each; by default, a bar on a terminal. On large robots, methods that would
     take minutes are left out, with a note; `everything` includes them. A quantity that the robot does not have, such as forward
     dynamics with a singular mass matrix, is a note, too.
 
@@ -178,7 +178,7 @@ def compare(
             continue
         for method in _ordered(quantity):
             if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
-                notes.append(f"{quantity} by {method} was left out: its count grows as n^{order(quantity, method)}, here {size}")
+                notes.append(f"{quantity} by {method} was skipped: its count grows as n^{order(quantity, method)}, here {size}")
             else:
                 rows.append(row(method))
             done += 1
@@ -193,14 +193,14 @@ def _ordered(quantity: str) -> list[str]:
 
 
 def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
-    """A function that looks at one method, with the states and the default's results to compare with."""
+    """A function that evaluates one method, with the states and the default's results to compare with."""
     described, rng = quantity_named(quantity), np.random.default_rng(0)
     count = max(states, SAMPLE)
     given = random_inputs(robot, described.inputs, rng, count)
     evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
     expected = evaluate(described.method)
     if not np.isfinite(expected).any():
-        raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may tell why")
+        raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may show why")
 
     def row(method: str) -> Row:
         kernel = _compiled(robot, quantity, method)
@@ -227,7 +227,7 @@ def _evaluated(function: Callable[..., Array], given: Sequence[Array], method: s
 
 
 def _compiled(robot: Model, quantity: str, method: str) -> Any:
-    with warnings.catch_warnings():  # the row says which backend it is
+    with warnings.catch_warnings():  # the row has the backend
         warnings.simplefilter("ignore", PerformanceWarning)
         return compile(robot, quantity, method)
 

@@ -1,4 +1,4 @@
-"""Operation counts of every formulation, beside what the papers print."""
+"""Operation counts of every formulation, next to those of the papers."""
 
 import itertools
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def growth(method: str, quantity: str = "inverse_dynamics") -> Growth:
     found = Growth(method, *(fitted(FIT, column) for column in zip(*counts, strict=True)))
     far = count(CHECK)
     if tuple(value(p, CHECK) for p in found[1:]) != far:
-        raise ArithmeticError(f"the count of {method} is no polynomial: {far} at n = {CHECK}")
+        raise ArithmeticError(f"the count of {method} is not a polynomial: {far} at n = {CHECK}")
     return found
 
 
@@ -159,10 +159,10 @@ def shown(polynomial: Polynomial) -> str:
 
 
 def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -> Text:
-    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, beside the printed ones.
+    """Operation counts of a quantity (inverse_dynamics, forward_dynamics, mass_matrix) by every method, next to the printed ones.
 
     For a robot: customized to it, as the source is written (general), and the printed polynomials at its n. Without one: our own
-    polynomials in n for a general serial arm, fitted and checked, beside the printed ones.
+    polynomials in n for a general serial arm, fitted and checked, next to the printed ones.
     """
     methods(quantity)
     if robot is not None:
@@ -191,7 +191,7 @@ def _of_robot(robot: Robot, quantity: str) -> Text:
             theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
             rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
     note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
-    note += f"\nleft out, too large for so many joints: {', '.join(large)}" if large else ""
+    note += f"\nskipped, too large for so many joints: {', '.join(large)}" if large else ""
     return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
 
 

@@ -123,7 +123,9 @@ def compare(
     programs = [trace(on_tree(function, structure, above), shapes, outputs=outputs) for function in functions]
     for name, program in zip(names, programs, strict=True):
         if any(node[0] == "sqrt" for node in program.nodes):
-            raise Error(f"{name} takes square roots, which have no residues: {quantity} by it cannot be proven equal like this")
+            raise Error(
+                f"{name} takes square roots, which have no residues modulo a prime: {quantity} by it cannot be proven equal"
+            )
     degree = sum(degree_bound(program, len(structure)) for program in programs)
     equal = True
     for k in range(points):
@@ -229,6 +231,6 @@ def degree_bound(program: Program, n: int) -> int:
             degree.append(degree[given[0]])
             below.append(below[given[0]])
         else:
-            raise Error(f"a program with {op} has no degree: it is no quotient of polynomials")
+            raise Error(f"a program with {op} has no degree: it is not a quotient of polynomials")
     whole = (degree[i] + sum(abs(e) * degree[k] for k, e in below[i].items()) for i in program.results)
     return (1 + 6 * n) * max(whole, default=0)

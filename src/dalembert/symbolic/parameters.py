@@ -34,7 +34,7 @@ class Symbolic:
     _slots: tuple[tuple[str, tuple[int, ...]], ...]
 
     def tree(self, parameters: Any) -> Tree:
-        """The Tree with these scalars in the place of its numbers: floats, expressions, symbols, whatever."""
+        """The Tree with these scalars in the place of its numbers: floats, expressions, symbols."""
         t = self.model.tree
         parameters = listed(parameters, "parameters")
         if len(parameters) != len(self.names):

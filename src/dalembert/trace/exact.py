@@ -32,11 +32,11 @@ class Residue:
             self.value = x.numerator * pow(x.denominator, -1, PRIME) % PRIME
 
     def cos(self) -> "Residue":
-        """Only of 0: other residues are no angles."""
+        """Only of 0: other residues are not angles."""
         return Residue(1) if self.value == 0 else _refuse("cosine: give it as an Angle")
 
     def sin(self) -> "Residue":
-        """Only of 0: other residues are no angles."""
+        """Only of 0: other residues are not angles."""
         return self if self.value == 0 else _refuse("sine: give it as an Angle")
 
     def sqrt(self) -> "Residue":
@@ -122,7 +122,7 @@ class Angle:
     def from_parameter(cls, t: Any, value: Any) -> "Angle":
         """The angle whose half has tangent t, and whose value, where it enters outside sine and cosine, is free.
 
-        In a proof the value must be independent of t: an angle is no algebraic function of its sine and cosine.
+        In a proof the value must be independent of t: an angle is not an algebraic function of its sine and cosine.
         """
         return cls(value, (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
 

@@ -53,10 +53,10 @@ class Tape:
         """A number as a node."""
         if type(x) is Expr:
             if x.tape is not self:
-                raise Error("a traced scalar of one recording turned up in another")
+                raise Error("a traced scalar of one recording was used in another")
             return x
         if not isinstance(x, Number):
-            raise Error(f"recording met something that is no number: {brief(x)}")
+            raise Error(f"recording needs numbers, got {brief(x)}")
         return self.node("const", x.item() if isinstance(x, np.generic) else _rounded(x))
 
     def raw(self, op: str, *operands: Any) -> "Expr":
@@ -65,7 +65,7 @@ class Tape:
 
 
 class Rounded(float):
-    """A constant that is no float: the nearest float, which remembers the fraction. What is made of it later is made of that."""
+    """A constant that is not a float: the nearest float, which remembers the fraction. What is made of it later is made of that."""
 
     __slots__ = ("fraction",)
 
@@ -86,7 +86,7 @@ class Rounded(float):
 
 
 def unrounded(x: Any) -> Any:
-    """The exact value of a constant; whole numbers and what is not finite stay as they are."""
+    """The exact value of a constant; integers and non-finite values are unchanged."""
     if isinstance(x, Rounded):
         return x.fraction
     return Fraction(x) if isinstance(x, float) and math.isfinite(x) else x
@@ -139,7 +139,7 @@ class Expr:
 
     def __pow__(self, power: Any) -> Any:
         if not isinstance(power, int | np.integer) or not 0 <= power <= 16:
-            raise TypeError(f"traced scalars have whole powers from 0 to 16, got {power!r}")
+            raise TypeError(f"traced scalars have integer powers from 0 to 16, got {power!r}")
         result: Any = 1
         for bit in bin(power)[2:]:  # square and multiply
             result = result * result * self if bit == "1" else result * result
@@ -207,7 +207,7 @@ def _binary(op: str, a: Any, b: Any) -> Any:
 def _operand(tape: Tape, x: Any) -> Any:
     """What the rules work on: a scalar of this recording, or a number as programs hold it.
 
-    This runs twice for every operation, so it asks for the common types first: isinstance(x, Number) takes ten times as long.
+    This runs twice for every operation, so it tests the common types first: isinstance(x, Number) takes ten times as long.
     """
     kind = type(x)
     if kind is Expr:

@@ -34,12 +34,12 @@ def _where(x: Any, floor: float, otherwise: float) -> Any:
 
 
 def _itself(x: Any, floor: float, otherwise: float) -> Any:
-    """For scalars without an order, unless they know better: symbols, residues, traced scalars."""
+    """For scalars without an order, unless they define one: symbols, residues, traced scalars."""
     return x.above(floor, otherwise) if hasattr(x, "above") else x
 
 
 class _Methods:
-    """Scalars that know their own functions."""
+    """Scalars with their own functions."""
 
     sin, cos, sqrt, sign = (staticmethod(lambda x, name=name: getattr(x, name)()) for name in ("sin", "cos", "sqrt", "sign"))
 
@@ -111,7 +111,7 @@ class _Intervals:
         self.context, self.sin, self.cos, self.sqrt = context, context.sin, context.cos, context.sqrt
 
     def square(self, x: Any) -> Any:
-        """Never negative, which x * x does not know."""
+        """Never negative, unlike x * x."""
         return x**2
 
     def sign(self, x: Any) -> Any:
@@ -201,7 +201,7 @@ def _ratio(context: Any, c: Any) -> Any:
 
 
 def _sympy_number(sympy: Any, c: Any) -> Any:
-    """A constant in SymPy: a ratio where it is one of small numbers that no float is, else what a person would write."""
+    """A constant in SymPy: a ratio where it is one of small numbers that no float is, else its shortest decimal."""
     exact = unrounded(c)
     if isinstance(c, Rounded) and exact.denominator < 1000:
         return sympy.Rational(exact.numerator, exact.denominator)

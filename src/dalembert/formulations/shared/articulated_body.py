@@ -102,7 +102,7 @@ def accelerations(
     pivots: Pivots,
     fixed_turn: Callable[[Any, Any], Array],
 ) -> Array:
-    """Joint accelerations qdd (..., n); `fixed_turn(R, T)` is how the method turns a tensor by a constant rotation."""
+    """Joint accelerations qdd (..., n); `fixed_turn(R, T)` is how the method rotates a tensor by a constant rotation."""
     joints = axes(tree, q)
     base = tree.base_motion(base_twist, base_acceleration)
     forces = bias_forces(tree, joints, qd, base, wrenches)
@@ -111,7 +111,7 @@ def accelerations(
 
 
 def bias_forces(tree: Tree, joints: list[Axis], qd: Any, base: tuple[Any, Any, Any], wrenches: Any) -> list[Array]:
-    """p_i: the wrench on link i about its frame's origin that it needs while no joint accelerates."""
+    """p_i: the wrench on link i about its frame's origin required while no joint accelerates."""
     motion: list[tuple[Any, Any, Any]] = []
     found: list[Array] = []
     for i, parent in enumerate(tree.parents):
@@ -159,7 +159,7 @@ def inward(
 
 
 def to_parent(P: Articulated, joint: Axis, fixed_turn: Callable[[Any, Any], Array]) -> Articulated:
-    """An articulated inertia in the parent's frame: through the joint's slide and turn, then the fixed step."""
+    """An articulated inertia in the parent's frame: through the joint's translation and rotation, then the fixed step."""
     R, p = joint.fixed
     P = P.seen_from(along_z(joint.slide)).turned(lambda T: turn_tensor(joint.c, joint.s, T))
     return P.turned(lambda T: fixed_turn(R, T)).seen_from(p)

@@ -1,7 +1,7 @@
 """Frames on the joint axes: what the methods share that carry inertias from link to link.
 
 Frame i moves with link i, its z is the axis of joint i. It stands in its parent's frame at a fixed step followed by the joint's
-motion, so that vectors and tensors pass through one constant transform and one turn about z.
+motion, so that vectors and tensors pass through one constant transform and one rotation about z.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from dalembert.model.tree import Tree
 
 
 class Axis(NamedTuple):
-    """Joint i at some position: the fixed step from the parent's frame, the turn (c, s) and the slide along z."""
+    """Joint i at some position: the fixed step from the parent's frame, the rotation (c, s) and the translation along z."""
 
     fixed: Transform
     c: Any

@@ -2,7 +2,7 @@
 
 The paper numbers links from the tip; here the base comes first. Frames stand on the joint axes. X_i carries wrenches of frame i
 into its parent's, so X_i^T carries twists the other way; s_i is the joint's axis, H(k) in the paper; M_i the inertia about the
-origin. O_i = Omega_delta(i) is the force cross product of the joint's own twist s_i qd_i, which is not skew for a sliding joint
+origin. O_i = Omega_delta(i) is the force cross product of the joint's own twist s_i qd_i, which is not skew for a prismatic joint
 (E-K5).
 
 Filter, from the tips to the base (12): D_i = s_i^T P_i s_i, G_i = P_i s_i / D_i, Psi_i = X_i (1 - G_i s_i^T) and
@@ -75,7 +75,7 @@ def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
 
 
 def handed_on(tree: Tree, k: Links, V: list[Any], i: int, base: Any = None) -> Array:
-    """V+_i: the twist of the parent in frame i; the base stands still unless it is given one."""
+    """V+_i: the twist of the parent in frame i; the base is at rest unless it is given one."""
     parent = tree.parents[i]
     above = base if parent < 0 else V[parent]
     return zeros(6) if above is None else rotate_back(k.X[i], above)

@@ -1,3 +1,3 @@
-"""One standalone HTML page that tells everything about a robot: computing, drawing and the page are kept apart."""
+"""One standalone HTML page about a robot: computing, drawing and the page are kept apart."""
 
 from dalembert.studies.report.write import study as study

@@ -109,7 +109,7 @@ def described(panel: Panel) -> str:
 
 
 def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
-    """The chart as an <svg>, its labels without their power of ten; its data tell the page's script where the axes are."""
+    """The chart as an <svg>, its labels without their power of ten; its data attributes hold the axes for the page's script."""
     low, high = span(panel, least)
     start, end = float(time[0]), float(time[-1])
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM

@@ -18,9 +18,9 @@ def comparison(robot: Robot, found: Comparison | None = None, progress: Callable
     """What da.compare finds, or has found: one table for each quantity."""
     found = found or compare(robot, progress=progress)
     told = (
-        "<p>Each formulation gives the same numbers at a different price. Differences are from the first method at random states, "
+        "<p>All formulations give the same numbers at different costs. Differences are from the first method at random states, "
         "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
-        "source is written; totals count divisions and square roots, too. Nanoseconds are those of one state in a batch of "
+        "source is written; totals include divisions and square roots. Nanoseconds are those of one state in a batch of "
         f"{found.states}, by one thread on the machine that made this page.</p>"
     )
     tables = "".join(table(found, quantity) for quantity in found.quantities)

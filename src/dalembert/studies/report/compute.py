@@ -1,4 +1,4 @@
-"""What a report shows, as arrays along a motion. Nothing here knows about pages."""
+"""What a report shows, as arrays along a motion. Independent of pages."""
 
 import time
 import warnings
@@ -21,8 +21,8 @@ ATTEMPTS = (
     ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
     ("rk4", 1e-4, False, f"{KUTTA} 0.1 ms"),
     ("Radau", 1e-3, False, "SciPy’s Radau method, for stiff equations"),
-    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, with which these equations are too stiff"),
-    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, with which these equations are too stiff"),
+    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, since it makes these equations too stiff"),
+    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, since it makes these equations too stiff"),
 )
 PATIENCE = 10.0  # s for a method that chooses its own steps
 DRIFT = 1e-4
@@ -100,7 +100,7 @@ def relative(found: Array, expected: Array) -> float:
 def torques(robot: Robot, motion: Motion) -> Torques:
     """Inertial, Coriolis (products of different velocities), centrifugal (squares), gravity and friction parts of tau.
 
-    A joint that moves alone feels and causes no Coriolis force, so the centrifugal part is the sum over j of C(q, e_j qd_j) e_j
+    A joint that moves alone causes no Coriolis force, so the centrifugal part is the sum over j of C(q, e_j qd_j) e_j
     qd_j: no Christoffel symbols are needed, whose number grows with n^3.
 
     >>> import dalembert as da
@@ -144,7 +144,7 @@ def inertias(robot: Robot, motion: Motion) -> Inertias:
 
 
 def quasi(robot: Robot, motion: Motion) -> Quasi | str:
-    """nu = m^T qd and D of M = U D U^T = m m^T, or why there is none (a joint that feels no inertia).
+    """nu = m^T qd and D of M = U D U^T = m m^T, or why there is none (a joint without inertia).
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -158,7 +158,7 @@ def quasi(robot: Robot, motion: Motion) -> Quasi | str:
         return Quasi(q, q, q, np.zeros(len(q)))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # singular states are told in the page
+            warnings.simplefilter("ignore")  # singular states are reported on the page
             tau = robot.inverse_dynamics(q, qd, motion.qdd)
             parts = robot.quasi_velocity(q, qd), robot.quasi_force(q, tau), robot.diagonalize(q).D
             found = Quasi(*parts, robot.kinetic_energy(q, qd))
@@ -203,19 +203,19 @@ def free(robot: Robot, motion: Motion) -> Free | str:
 
 def _fall(robot: Robot, motion: Motion, integrator: str, step: float, words: str) -> Free:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # what does not succeed is told in the page
+        warnings.simplefilter("ignore")  # failures are reported on the page
         torque = _within(PATIENCE) if integrator == "Radau" else None
         t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
         few = slice(None, None, round(FREE / step / 200))
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
         found = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
     if not all(np.isfinite(x).all() for x in found[:-1]):
-        raise Error("energies are not finite; robot.check() may tell why")
+        raise Error("energies are not finite; robot.check() may show why")
     return found
 
 
 def _within(seconds: float) -> Callable[..., Array]:
-    """No torque, but an end to patience: Coulomb friction makes a method that chooses its own steps stand still."""
+    """No torque, with a time limit: Coulomb friction can stall a method with adaptive steps."""
     end = time.monotonic() + seconds
 
     def torque(t: float, q: Array, qd: Array) -> Array:

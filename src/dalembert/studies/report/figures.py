@@ -113,7 +113,7 @@ def _number(x: float, least: float) -> float | int | None:
 def table_html(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,), caption: str = "", style: str = ""
 ) -> str:
-    """A table; cells are HTML already. Columns in `text` are words and stand left, the others are numbers and stand right."""
+    """A table; cells are HTML already. Columns in `text` are words, aligned left; the others are numbers, aligned right."""
 
     def cell(tag: str, k: int, content: str) -> str:
         scope = ' scope="col"' if tag == "th" else ""

@@ -1,4 +1,4 @@
-"""The top of the page: who the robot is, the 3D view, and the figures one asks for first."""
+"""The top of the page: the robot's name, the 3D view, and the key figures."""
 
 import datetime
 import platform
@@ -50,9 +50,9 @@ def _view(robot: Robot) -> str:
     )
     return (
         f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, '
-        'moving along the trajectory; drag or use the arrow keys to look from elsewhere, + and − to zoom"></canvas>'
+        'moving along the trajectory; drag or use the arrow keys to rotate the view, + and − to zoom"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        '<p class="hint">drag to turn · click, then wheel to zoom · right drag to shift</p></div>'
+        '<p class="hint">drag to rotate · click, then wheel to zoom · right drag to shift</p></div>'
     )
 
 
@@ -75,7 +75,7 @@ def _facts(robot: Robot, motion: Motion) -> str:
         count = robot.operation_count("inverse_dynamics")
         facts.append(("inverse dynamics", f"{count.mul} mul, {count.add} add", "operations, customized to this robot"))
     doubts = len(robot.check())
-    facts.append(("doubtful data", str(doubts) if doubts else "none", "see Parameters" if doubts else "nothing found"))
+    facts.append(("suspicious data", str(doubts) if doubts else "none", "see Parameters" if doubts else "nothing found"))
     facts.append(("gravity", f"{number(float(np.linalg.norm(robot.gravity)))} m/s²", f"along ({_direction(robot.gravity)})"))
     return (
         "<dl>"
@@ -85,7 +85,7 @@ def _facts(robot: Robot, motion: Motion) -> str:
 
 
 def _largest_inertia(robot: Robot, motion: Motion) -> tuple[str, str, str]:
-    """The range of the diagonal entry of M, among the turning joints if there are any, that becomes largest."""
+    """The range of the diagonal entry of M, among the revolute joints if there are any, that becomes largest."""
     M = np.diagonal(robot.mass_matrix(motion.q), axis1=-2, axis2=-1)
     units = np.array(force_units(robot))
     unit = "N m" if "N m" in units else "N"

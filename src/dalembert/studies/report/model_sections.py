@@ -20,7 +20,7 @@ WIDTH = 105  # letters of a line of mathematics
 
 
 def parameters(robot: Robot) -> Section:
-    """Tables of joints and bodies, and the doubtful data."""
+    """Tables of joints and bodies, and the suspicious data."""
     if not robot.n:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
     body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
@@ -63,10 +63,10 @@ def doubts(robot: Robot) -> str:
     """What robot.check() finds."""
     found = robot.check()
     if not found:
-        return '<h3>Doubtful data</h3><p class="check good"><span aria-hidden="true">✓</span> Nothing doubtful found.</p>'
+        return '<h3>Suspicious data</h3><p class="check good"><span aria-hidden="true">✓</span> No suspicious data found.</p>'
     items = "".join(f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in found)
-    told = "The data are used as they are; nothing is mended silently."
-    return f'<h3>Doubtful data <span class="badge doubt">{len(found)}</span></h3><p>{told}</p><ul class="doubts">{items}</ul>'
+    told = "The data are used as they are; nothing is corrected silently."
+    return f'<h3>Suspicious data <span class="badge doubt">{len(found)}</span></h3><p>{told}</p><ul class="doubts">{items}</ul>'
 
 
 def closed_forms(robot: Robot) -> Section:
@@ -78,7 +78,7 @@ def closed_forms(robot: Robot) -> Section:
     if form is None:
         why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"
         how = 'da.equations(robot).save("equations.tex")'
-        words = f"With {why} the closed forms would fill pages that nobody reads, so they are left out here."
+        words = f"With {why} the closed forms would fill many pages, so they are omitted here."
         return Section(
             key, title, f"<p>{words} To get them: <code>{escape(how)}</code>, or <code>.md</code>, <code>.txt</code>.</p>"
         )
@@ -113,7 +113,7 @@ def _shorthand(robot: Robot) -> str:
     cosine, sine = (
         f"{_math(f'{letter}_{index}')} stands for {_math(word + angle)}" for letter, word in (("C", r"\cos"), ("S", r"\sin"))
     )
-    return f"{cosine} and {sine}. Armature counts in M; friction is left out here."
+    return f"{cosine} and {sine}. Armature is included in M; friction is not included here."
 
 
 def _row(name: str, latex: str) -> str:
@@ -123,7 +123,7 @@ def _row(name: str, latex: str) -> str:
 
 
 def broken(latex: str, width: int = WIDTH) -> list[str]:
-    r"""The same on several lines, broken before a + or - that stands in no braces or parentheses.
+    r"""The same on several lines, broken before a + or - outside braces and parentheses.
 
     >>> broken(r"a + \bigl(b - c\bigr) + d", 8)
     ['a + \\bigl(b - c\\bigr)', '+ d']

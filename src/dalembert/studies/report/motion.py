@@ -30,7 +30,7 @@ class Motion(NamedTuple):
 
 
 def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
-    """Two configurations within the limits, (n,) each: a third to two thirds of each joint's range apart, at most of a half turn.
+    """Two configurations within the limits, (n,) each: a third to two thirds of each joint's range apart, at most a half turn.
 
     Neighbours move in opposite directions, so that the arm folds, and by different amounts, so that lines in charts can be told
     apart; velocity limits shorten the move.
@@ -49,7 +49,7 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
 
 
 def _ranges(robot: Model) -> tuple[Array, Array]:
-    """The part of each joint's range that the move may use: about its middle, at most a half turn or 0.6 m."""
+    """The part of each joint's range that the move may use: about its middle, at most half a revolution or 0.6 m."""
     reach = np.array([0.6 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
     low, high = robot.lower, robot.upper
     low, high = (

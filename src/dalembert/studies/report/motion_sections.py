@@ -43,9 +43,9 @@ def motion(robot: Robot, m: Motion) -> Section:
             panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn))
             panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn))
             panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
-    few = f" Of {robot.n} joints, the {LINES} of each kind that change most are drawn; the numbers have all." if hidden else ""
+    few = f" Of {robot.n} joints, the {LINES} of each kind that change most are plotted; the table has all." if hidden else ""
     caption = (
-        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Move over a chart to move the arm."
+        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Hover over a chart to move the arm."
     )
     return _section("motion", "The motion", "", (Figure("motion", "motion", m.time, tuple(panels), caption),))
 
@@ -62,7 +62,7 @@ def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int]
 
 
 def _few(robot: Robot) -> str:
-    return f" The {LINES} joints that change most are drawn; the numbers have all." if robot.n > LINES else ""
+    return f" The {LINES} joints that change most are plotted; the table has all." if robot.n > LINES else ""
 
 
 def torques(robot: Robot, m: Motion) -> Section:
@@ -88,7 +88,7 @@ def torques(robot: Robot, m: Motion) -> Section:
     none = f" There is no {' and no '.join(missing)} part." if missing else ""
     caption = (
         "The joint forces of the motion. Inertial: M(q) q̈, armature included. Coriolis: products of two different velocities. "
-        f"Centrifugal: squares of velocities. Gravity: what holds the arm still.{none}"
+        f"Centrifugal: squares of velocities. Gravity: the forces that hold the arm still.{none}"
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
@@ -96,7 +96,7 @@ def torques(robot: Robot, m: Motion) -> Section:
 
 
 def _ordered(sizes: list[float]) -> list[int]:
-    """Indices in order, but the largest ones first as far as panels are open at once."""
+    """Indices in order, but the largest ones first for the panels that are open at once."""
     if len(sizes) <= SHOWN:
         return list(range(len(sizes)))
     largest = sorted(sorted(range(len(sizes)), key=lambda i: -sizes[i])[:SHOWN])
@@ -122,10 +122,10 @@ def inertias(robot: Robot, m: Motion) -> Section:
         )
         panels.append(Panel(f"M{_below(i)}{_comma(robot)}{_below(j)}", unit, lines))
     all_of_them = robot.n * (robot.n + 1) // 2
-    left = f" The {all_of_them - len(chosen)} smallest are left out." if len(chosen) < all_of_them else ""
+    left = f" The {all_of_them - len(chosen)} smallest are omitted." if len(chosen) < all_of_them else ""
     caption = (
         "Entries of the mass matrix along the motion, as in figures 3.10 and 3.11 of Fu, Gonzalez and Lee: what the links' masses "
-        "contribute by moving their centres (translation), and what their inertias contribute by turning (rotation). Diagonal "
+        "contribute by moving their centres (translation), and what their inertias contribute by rotating (rotation). Diagonal "
         f"entries come first, then the others by how strongly they couple two joints.{left} "
         "<code>robot.dalembert_terms(q, qd)</code> has them all."
     )
@@ -154,7 +154,7 @@ def _comma(robot: Robot) -> str:
 
 
 def quasi(robot: Robot, m: Motion) -> Section:
-    """Quasi-velocities, and D(k) beside the diagonal of M."""
+    """Quasi-velocities, and D(k) next to the diagonal of M."""
     key, title = "quasi-velocities", "Quasi-velocities and D(k)"
     if not robot.n:
         return Section(key, title, NO_JOINTS)
@@ -173,8 +173,8 @@ def quasi(robot: Robot, m: Motion) -> Section:
             f"{robot.joint_names[k]}: D({k + 1})",
             "kg" if sliding else "kg m²",
             (
-                Series("M_kk, joints behind it locked", locked[:, k], "s0"),
-                Series("D(k), joints behind it free", found.D[:, k], "s1"),
+                Series("M_kk, outboard joints locked", locked[:, k], "s0"),
+                Series("D(k), outboard joints free", found.D[:, k], "s1"),
             ),
         )
         for k, sliding in enumerate(_sliding(robot))
@@ -185,14 +185,14 @@ def quasi(robot: Robot, m: Motion) -> Section:
         "motion",
         m.time,
         (nu, push, share),
-        "Quasi-velocities ν = mᵀq̇, the quasi-forces that belong to them (ν·ε = q̇·τ, the power), and each joint’s part of the "
+        "Quasi-velocities ν = mᵀq̇, the corresponding quasi-forces (ν·ε = q̇·τ, the power), and each joint’s part of the "
         f"kinetic energy.{_few(robot)}",
     )
-    words = "D(k) is the inertia that a joint feels when all joints behind it are free to give way; M<sub>kk</sub> when locked."
+    words = "D(k) is the inertia at a joint when all outboard joints are free; M<sub>kk</sub> when they are locked."
     second = Figure("D", "motion", m.time, tuple(panels[i] for i in order), words, "more joints")
     before = (
-        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia becomes diagonal, and each joint’s equation "
-        "has one of its own.</p>"
+        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia matrix becomes diagonal, and the equations "
+        "decouple in the accelerations.</p>"
     )
     after = check_html("ν·ν/2 equals the kinetic energy", found.defect)
     return _section(key, title, before, (first, second), after)
@@ -223,7 +223,7 @@ def energy(robot: Robot, m: Motion) -> Section:
         _lines(robot, "Joint velocities of the fall", _rate_unit(robot), found.qd, everyone, leaders(found.qd, everyone)),
     )
     caption = (
-        f"The arm is let go where the motion starts and falls without torques ({escape(found.told)}). "
-        f"The total should stay; it drifts by {scientific(found.drift)} of the largest kinetic energy."
+        f"The arm is released at the start of the motion and falls without torques ({escape(found.told)}). "
+        f"The total energy should be constant; it drifts by {scientific(found.drift)} of the largest kinetic energy."
     )
     return _section(key, title, "", (Figure("energy", "free", found.time, panels, caption),))

@@ -1,4 +1,4 @@
-"""The page: sections, style, scripts and data in one file that asks the network for nothing."""
+"""The page: sections, style, scripts and data in one file that loads nothing from the network."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ def three() -> str:
 
 
 def embedded(data: Any) -> str:
-    r"""JSON that may stand inside a script element, whatever its strings hold.
+    r"""JSON that is safe inside a script element for any strings.
 
     >>> embedded({"name": "</script>"})
     '{"name":"\\u003c/script>"}'

@@ -1,6 +1,6 @@
 """What the 3D view draws: the kinematic chain, and shapes fixed in links, made from their geometry alone.
 
-The page's script computes poses from q itself: before . motion along z . after, as the conventions say. Lengths are in metres.
+The page's script computes poses from q itself: before . motion along z . after, as in the conventions. Lengths are in metres.
 """
 
 import re
@@ -115,7 +115,7 @@ def tips(robot: Model) -> list[tuple[int, Pose]]:
 
 
 def _end(robot: Model, i: int, tip: Pose) -> Array:
-    """Where the last link ends; if its frame stands on its joint, at the centre of mass."""
+    """Where the last link ends; if its frame is on its joint, the centre of mass."""
     if i < 0:
         return tip.translation
     link = robot.links[i]
@@ -157,7 +157,7 @@ def _thicknesses(robot: Model, ends: dict[int, list[Array]], base: float) -> lis
 
 
 def _joint(i: int, link: Link, q: Array, thick: float) -> list[dict[str, Any]]:
-    """A cylinder about the axis; or a box, and the rod on which it slides, as long as the motion needs."""
+    """A cylinder about the axis; or a box, and the rod of a prismatic joint, as long as the motion needs."""
     axis, radius = link.after.inverse, round(1.4 * thick, 5)
     if link.joint.kind != "prismatic":
         return [{"kind": "joint", "link": i, "at": _pose(axis), "radius": radius}]

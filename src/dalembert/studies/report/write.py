@@ -53,7 +53,7 @@ def study(
     `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
     motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
     `compared` is what `da.compare` has found for this robot, if it has.
-    `progress`: None (a bar if a person looks on), True, False, or a function of (percent done, 100).
+    `progress`: None (a bar on a terminal), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,12 +61,12 @@ def study(
     'report.html'
     """
     robot = _robot(robot)
-    three()  # what is not installed is better said at once
+    three()  # missing packages are reported first
     optional("latex2mathml")
     tell, before = chosen(progress, f"studying {robot.name}"), 0
     sections: list[Section] = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
-        warnings.simplefilter("ignore", PerformanceWarning)  # what is slow here is told in the comparison
+        warnings.simplefilter("ignore", PerformanceWarning)  # what is slow is reported in the comparison
         motion = follow(robot, path)
         for share, make in SECTIONS:
             tell(before, 100)
@@ -100,7 +100,7 @@ def safe_name(name: str) -> str:
 
 
 def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
-    """What the page's scripts need beside the figures."""
+    """What the page's scripts need besides the figures."""
     return {
         "name": safe_name(robot.name),
         "time": rounded(motion.time),
@@ -110,5 +110,5 @@ def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
 
 
 def _footer() -> str:
-    words = "One file, nothing is loaded from the network; the 3D view uses three.js (MIT licence)."
+    words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence)."
     return f"<footer><p>Made {made()}. {words}</p></footer>"

@@ -16,7 +16,7 @@ _WORDS = {
     "m": "mass of link {}, kg",
     "I": "moment of inertia {axes} of link {} about its centre of mass, kg m²",
     "g": "gravity {axes}, m/s²",
-    "a": "length behind joint {} along {axes}, m",
+    "a": "length after joint {} along {axes}, m",
     "b": "length before joint {} along {axes}, m",
     "c": "centre of mass of link {} along {axes}, m",
 }
@@ -31,7 +31,7 @@ class Letter(NamedTuple):
 
 
 def book(made: Symbolic, given: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """What a book would write for the parameters of a robot, as far as it has other words for them; `given` goes before.
+    """What a book would write for the parameters of a robot, where it has other words for them; `given` takes precedence.
 
     Equal lengths are all l, a lone component of gravity is g with its sign outside, and what is a small fraction of a link's only
     length (a centre of mass at -l/2, an inertia m l^2/12) is written as that.
@@ -105,7 +105,7 @@ def meanings(where: Any, made: Symbolic) -> dict[str, Any]:
     if isinstance(where, str) and where == "book":
         return dict(book(made))
     if not isinstance(where, Mapping):
-        raise Error(f"where must be 'book' or meanings of symbols, such as {{'ax1': 'l', 'cx1': '-l/2'}}, got {brief(where)}")
+        raise Error(f"where must be 'book' or substitutions for symbols, such as {{'ax1': 'l', 'cx1': '-l/2'}}, got {brief(where)}")
     for name in where:
         if name not in made.names:
             raise unknown("symbol", name, made.names)

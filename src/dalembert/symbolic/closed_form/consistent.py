@@ -1,8 +1,8 @@
-"""Whether what `where` says can be true of a robot: whether some values of the letters give all of its numbers.
+"""Whether `where` is consistent with a robot: whether some values of the letters give all of its numbers.
 
 Every meaning is a claim: the parameter's number equals an expression of letters. Claims are linear in the products of letters that
 occur, which are taken as unknowns of their own. Gaussian elimination in exact fractions then finds claims that follow from others,
-but with another number, and powers of single letters. These letters are put in, and all begins again. What this cannot tell is
+but with another number, and powers of single letters. These letters are put in, and the process repeats. What this cannot decide is
 accepted.
 """
 
@@ -25,7 +25,7 @@ Product = tuple[tuple[str, int], ...]  # letters and their powers; () is 1
 
 
 class Claim(NamedTuple):
-    """A parameter's number, what `where` says that it is, and that as a sum of products; None where it is no such sum."""
+    """A parameter's number, its expression in `where`, and that as a sum of products; None if it is not such a sum."""
 
     name: str
     value: Fraction
@@ -72,7 +72,7 @@ def check_claims(made: Symbolic, where: Mapping[str, ast.expr], symbols: Symbols
     claims.sort(key=lambda claim: lone_name(claim.tree) is None)  # what is but named gives the values of letters, not the others
     try:
         wrong = _contradiction(claims, known)
-    except OverflowError:  # absurd figures, of which nothing can be told
+    except OverflowError:  # huge numbers, about which nothing can be decided
         return
     if wrong is not None:
         raise Error(wrong)
@@ -81,7 +81,7 @@ def check_claims(made: Symbolic, where: Mapping[str, ast.expr], symbols: Symbols
 def _terms(tree: ast.expr, symbols: Symbols) -> dict[Product, Fraction] | None:
     try:
         form = valued(tree, {name: symbols[name] for name in names_in(tree)}, lambda x: symbols.number(exact(x)))
-    except Error:  # a quotient of sums, or something that is told when it is used
+    except Error:  # a quotient of sums, or something reported when it is used
         return None
     return {
         tuple((name, power) for name, power in zip(symbols.names, term.powers, strict=True) if power): term.coefficient
@@ -172,7 +172,7 @@ def _roots(x: Fraction, power: int) -> list[Fraction]:
 
 
 def _without_terms(claims: list[Claim], known: Mapping[str, Letter]) -> str | None:
-    """Claims that are no sums of products, where all their letters are known."""
+    """Claims that are not sums of products, where all their letters are known."""
     values = {name: float(letter.value) for name, letter in known.items()}
     for k, claim in enumerate(claims):
         if claim.terms is None and all(name in values for name in names_in(claim.tree)):

@@ -14,7 +14,7 @@ from dalembert.symbolic.parameters import Symbolic
 
 _BALANCE = r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau"
 _TITLES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity", "tau": "Joint forces"}
-_NOTHING = "The robot has no joints: there is nothing to write."
+_NOTHING = "The robot has no joints, so there are no equations."
 
 
 class Equations(Protocol):
@@ -88,7 +88,7 @@ def _listed(equations: Equations, short: bool) -> list[str]:
 
 
 def _notes(equations: Equations, short: bool) -> list[str]:
-    """What a reader must know before the formulas."""
+    """The remarks before the formulas."""
     angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
     notes: list[str] = []
     if short and len(angles) == 1:

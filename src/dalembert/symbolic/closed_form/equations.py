@@ -47,7 +47,7 @@ class Values(NamedTuple):
 class Equations:
     """M(q) qdd + C(q, qd) qd + g(q) = tau as closed forms: arrays M (n, n), C (n, n), g (n), tau (n) of `Form`.
 
-    C is the one of the Christoffel symbols. Rotors are in M, friction is left out. Parts are worked out when they are asked for.
+    C is the one of the Christoffel symbols. Rotors are in M, friction is left out. Parts are computed on first use.
     """
 
     robot: Symbolic
@@ -162,7 +162,7 @@ class Equations:
     def note(self) -> str:
         """What of the robot is not in the equations, if anything."""
         rubbing = [link.joint.name for link in self.robot.model.links if link.joint.damping or link.joint.coulomb]
-        return "Friction of the joints is left out." if rubbing else ""
+        return "Friction is not included." if rubbing else ""
 
     def __str__(self) -> str:
         lines = [f"{label(part, i)} = {form}" for part, i, form in self.entries()]
@@ -177,7 +177,7 @@ class Equations:
 
     def _repr_latex_(self) -> str | None:
         if len(self.symbols.joints) > 3 or sum(map(len, self.M.flat)) > 100:
-            return None  # nobody wants pages of it for looking at a name
+            return None  # too long to show for a name
         return in_markdown(self.latex()) if self.symbols.joints else None
 
     def sympy(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def equations(
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
     numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"};
     where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. Meanings must be true of
-    the robot: {"m1": "M", "m2": "2*M"} is refused where m2 is not twice m1. `method` computes the mass matrix. Armature counts in
+    the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method` computes the mass matrix. Armature counts in
     M, as numbers; friction is left out.
 
     >>> import dalembert as da

@@ -97,7 +97,7 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     """
     made = equations(robot, symbols, where=where)
     if made.tree.parents != (-1, 0):
-        raise Error(f"the Lie-group form is that of a chain of two joints; {robot.name} has parents {made.tree.parents}")
+        raise Error(f"the Lie-group form needs a chain of two joints; {robot.name} has parents {made.tree.parents}")
     s = screws(made.tree, made.symbols.positions())
     (A1, A2), (D1, D2) = s.A, s.D
     carry = compose(inverse(s.E[1]), s.E[0])
@@ -109,5 +109,5 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     M = np.array([[one + xx, xa], [xa, aa]], dtype=object)  # (60)
     C = np.array([[a * w, a * v + b * w], [-a * v, 0 * a]], dtype=object)  # (61)-(64)
     left_out = any(x.any() for x in joint_parameters(robot))
-    note = "Friction and the inertia of the rotors are left out." if left_out else ""
+    note = "Friction and rotor inertias are not included." if left_out else ""
     return LieForm(dict(zip(_INNER, values, strict=True)), M, C, robot.name, note)

@@ -1,4 +1,4 @@
-"""What `where` says: expressions of numbers and names for the parameters of a robot."""
+"""The expressions of `where`: expressions of numbers and names for the parameters of a robot."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -17,17 +17,17 @@ _OPERATIONS: dict[type, Any] = {
 
 
 def parsed(meaning: Any) -> ast.expr:
-    """An expression of numbers, names, + - * / and whole powers."""
+    """An expression of numbers, names, + - * / and integer powers."""
     try:
         text = meaning if isinstance(meaning, str) else _finite(meaning)
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, TypeError, ValueError, OverflowError, RecursionError, MemoryError):
-        raise Error(f"cannot read {brief(meaning)}; write something like '-l/2' or 'm1*l^2/12'") from None
+        raise Error(f"cannot read {brief(meaning)}; write for example '-l/2' or 'm1*l^2/12'") from None
     known = (ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Name, ast.Load, ast.Constant, *_OPERATIONS)
     for x in ast.walk(tree):
         fits = isinstance(x, known) and (not isinstance(x, ast.Constant) or type(x.value) in (int, float))
         if not fits or (isinstance(x, ast.Name) and not x.id.isascii()):
-            raise Error(f"{brief(meaning)} may hold numbers, names of plain letters, + - * / and whole powers only")
+            raise Error(f"{brief(meaning)} may contain only numbers, names of plain letters, + - * / and integer powers")
     return tree
 
 
@@ -68,7 +68,7 @@ def _valued(tree: Any, scalars: Mapping[str, Any], number: Any) -> Any:
 def _power(tree: ast.expr) -> int:
     power = tree.value if isinstance(tree, ast.Constant) else None
     if not isinstance(power, int | float) or power not in range(17):
-        raise Error(f"powers are whole numbers from 0 to 16, got {brief(ast.unparse(tree))}")
+        raise Error(f"powers must be integers from 0 to 16, got {brief(ast.unparse(tree))}")
     return int(power)
 
 

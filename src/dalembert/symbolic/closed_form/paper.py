@@ -38,7 +38,7 @@ _NO_COMMAND = ("omicron", "final sigma")  # Greek letters without a LaTeX comman
 
 
 def escaped(text: str) -> str:
-    r"""Text for pdflatex, whatever letters it has; those that it has no way to set are named by number.
+    r"""Text for pdflatex with any characters; those that it cannot typeset are named by number.
 
     >>> print(escaped("Schloß_3 é α 机"))
     Schlo{\ss}\_3 \'{e} $\alpha$ [U+673A]
@@ -110,7 +110,7 @@ def broken(latex: str, width: int = WIDTH) -> str:
 
 def _pieces(latex: str, width: int) -> list[tuple[str, int]]:
     r"""What stays on one line: summands, of long ones those in their brackets; each with the number of brackets it begins in."""
-    signs = {0: 0}  # place: brackets around it; of signs that stand in no braces, nor in a \cos(...)
+    signs = {0: 0}  # place: brackets around it; of signs outside braces and outside a \cos(...)
     braces = brackets = 0
     for found in re.finditer(r"\\(?:cos|sin)\([^)]*\)|\\big[lr]|[{}]| (?=[+-] )", latex):
         sign = found.group()

@@ -25,7 +25,7 @@ def exact(x: Any) -> int | float | Fraction:
 
 
 def exactly(array: Any) -> Any:
-    """An array of the numbers that were meant; what is no float stays as it is."""
+    """An array of the numbers that were meant; others stay as they are."""
     array = np.asarray(array, dtype=object)
     found = np.empty(array.size, dtype=object)
     found[:] = [exact(x) for x in array.flat]
@@ -39,7 +39,7 @@ def meant(x: float) -> Fraction:
 
 
 def ratio(x: Any) -> tuple[Any, int]:
-    """Numerator and denominator; of a float that is no short binary fraction, itself over 1."""
+    """Numerator and denominator; of a float that is not a short binary fraction, itself over 1."""
     if isinstance(x, int):
         return x, 1
     if isinstance(x, Fraction):

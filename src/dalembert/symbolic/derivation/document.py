@@ -121,7 +121,7 @@ def derive(
     `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on symbols. `symbols`
     are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names,
     as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest`
-    joints is refused: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
+    joints is rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
     `robot.inverse_dynamics`.
 
     >>> import dalembert as da
@@ -140,15 +140,15 @@ def derive(
     if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
-            f"insist with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
+            f"force it with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
         )
     try:
         letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS)
         steps = METHODS[method].steps(letters)
     except TooLongError:
         raise Error(
-            f"the derivation for {robot.name} has values of more than {MOST_TERMS} terms; take fewer symbols, such as "
-            "symbols=('mass', 'gravity') or symbols=(), robot.snapped(tol) if its angles are almost right ones, or "
+            f"the derivation for {robot.name} has values of more than {MOST_TERMS} terms; use fewer symbols, such as "
+            "symbols=('mass', 'gravity') or symbols=(), robot.snapped(tol) if its angles are nearly right angles, or "
             "equations(robot).shared(), which writes the result with shared subexpressions"
         ) from None
     bare = without_armature(without_friction(robot))
@@ -170,10 +170,10 @@ def _evaluate(letters: Lettered, forces: Step, q: Any, qd: Any, qdd: Any) -> Any
 
 
 def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
-    """What the letters and signs mean."""
+    """The notation."""
     gravity = letters.symbols.forms(letters.tree.gravity)
     blocks = [
-        _Block("2", "The robot and its letters"),
+        _Block("2", "The robot and its symbols"),
         _Block(
             "text",
             r"Joint variables: $"
@@ -192,7 +192,7 @@ def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     if parents != tuple(range(-1, len(parents) - 1)):
         blocks.append(_Block("text", BRANCHES.format(", ".join(str(parent + 1) for parent in parents))))
     if friction:
-        blocks.append(_Block("text", "Friction and the inertia of the rotors are left out."))
+        blocks.append(_Block("text", "Friction and rotor inertias are not included."))
     return blocks
 
 

@@ -36,7 +36,7 @@ class Lettered(NamedTuple):
 
 
 def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str | None, most: int) -> Lettered:
-    """The robot with letters for its numbers and its state: the books' letters, but for what `where` says."""
+    """The robot with letters for its numbers and its state: the books' letters, except those in `where`."""
     made = symbolic(robot, parts)
     e = equations(robot, parts, where=book(made, {} if isinstance(where, str) and where == "book" else meanings(where, made)))
     e = replace(e, symbols=replace(e.symbols, most=most))

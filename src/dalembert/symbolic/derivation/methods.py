@@ -24,7 +24,7 @@ Entries = dict[str, Entry]
 
 
 class Step(NamedTuple):
-    """One step: its title, its values by plain names such as U21, the formula and where it stands, and a remark."""
+    """One step: its title, its values by plain names such as U21, the formula and its number, and a remark."""
 
     title: str
     entries: Mapping[str, Entry]
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method's title, where it is from, what its steps say, and what they find."""
+    """A method's title, its source, the texts of its steps, and their values."""
 
     title: str
     source: str

@@ -1,10 +1,10 @@
-"""What the books say at each step: title, number of the equation, formula, and the misprints that are corrected."""
+"""The books' text for each step: title, number of the equation, formula, and the misprints that are corrected."""
 
 from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """A step without its values; two remarks are for robots with sliding joints, or with axes beside the origin before them."""
+    """A step without its values; two remarks: for prismatic joints, and for axes that do not pass through the previous origin."""
 
     title: str
     equation: str
@@ -19,7 +19,7 @@ LAGRANGE_EULER = (
         "The links in their parents and in the base",
         "(3.2-5)",
         r"{}^{0}\mathbf{A}_i = {}^{0}\mathbf{A}_1 \, {}^{1}\mathbf{A}_2 \cdots {}^{i-1}\mathbf{A}_i",
-        if_sliding="Corrected: sliding joints may have a length $a_i$, which (3.2-6) leaves out (E-F12).",
+        if_sliding="Corrected: prismatic joints may have a length $a_i$, which (3.2-6) leaves out (E-F12).",
     ),
     Words(
         "How a joint moves its link",
@@ -84,8 +84,8 @@ NEWTON_EULER = (
         "Angular velocities",
         "(3.3-50)",
         r"\boldsymbol{\omega}_i = \begin{cases} "
-        r"{}^{i}\mathbf{R}_{i-1} (\boldsymbol{\omega}_{i-1} + \mathbf{z}_0 \dot{q}_i) & \text{turning joint} \\ "
-        r"{}^{i}\mathbf{R}_{i-1} \boldsymbol{\omega}_{i-1} & \text{sliding joint} \end{cases}",
+        r"{}^{i}\mathbf{R}_{i-1} (\boldsymbol{\omega}_{i-1} + \mathbf{z}_0 \dot{q}_i) & \text{revolute joint} \\ "
+        r"{}^{i}\mathbf{R}_{i-1} \boldsymbol{\omega}_{i-1} & \text{prismatic joint} \end{cases}",
         r"$\mathbf{z}_0$ is the axis of joint $i$ seen from the link before, $(0, 0, 1)$ in the book's frames. "
         "Corrected: the dots that (3.3-50) to (3.3-55) print on velocities do not belong there (E-F14).",
     ),
@@ -93,16 +93,16 @@ NEWTON_EULER = (
         "Angular accelerations",
         "(3.3-51)",
         r"\dot{\boldsymbol{\omega}}_i = \begin{cases} {}^{i}\mathbf{R}_{i-1} [\dot{\boldsymbol{\omega}}_{i-1} + "
-        r"\mathbf{z}_0 \ddot{q}_i + \boldsymbol{\omega}_{i-1} \times \mathbf{z}_0 \dot{q}_i] & \text{turning joint} \\ "
-        r"{}^{i}\mathbf{R}_{i-1} \dot{\boldsymbol{\omega}}_{i-1} & \text{sliding joint} \end{cases}",
+        r"\mathbf{z}_0 \ddot{q}_i + \boldsymbol{\omega}_{i-1} \times \mathbf{z}_0 \dot{q}_i] & \text{revolute joint} \\ "
+        r"{}^{i}\mathbf{R}_{i-1} \dot{\boldsymbol{\omega}}_{i-1} & \text{prismatic joint} \end{cases}",
     ),
     Words(
         "Accelerations of the links' origins",
         "(3.3-52)",
         r"\dot{\mathbf{v}}_i = \dot{\boldsymbol{\omega}}_i \times \mathbf{p}^*_i + \boldsymbol{\omega}_i \times "
         r"(\boldsymbol{\omega}_i \times \mathbf{p}^*_i) + {}^{i}\mathbf{R}_{i-1} \dot{\mathbf{v}}_{i-1} + "
-        r"\begin{cases} \mathbf{0} & \text{turning joint} \\ {}^{i}\mathbf{R}_{i-1} \mathbf{z}_0 \ddot{q}_i + "
-        r"2 \boldsymbol{\omega}_i \times ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0 \dot{q}_i) & \text{sliding joint} \end{cases}",
+        r"\begin{cases} \mathbf{0} & \text{revolute joint} \\ {}^{i}\mathbf{R}_{i-1} \mathbf{z}_0 \ddot{q}_i + "
+        r"2 \boldsymbol{\omega}_i \times ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0 \dot{q}_i) & \text{prismatic joint} \end{cases}",
         r"Corrected: the base starts with $\dot{\mathbf{v}}_0 = -\mathbf{g}$, minus the gravity vector (E-F4).",
     ),
     Words(
@@ -134,8 +134,8 @@ NEWTON_EULER = (
     Words(
         "The joint forces",
         "(3.3-58)",
-        r"\tau_i = \begin{cases} \mathbf{n}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{turning joint} \\ "
-        r"\mathbf{f}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{sliding joint} \end{cases}",
+        r"\tau_i = \begin{cases} \mathbf{n}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{revolute joint} \\ "
+        r"\mathbf{f}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{prismatic joint} \end{cases}",
         "The last two lines of the worked example 3.3.7 have wrong numbers (E-F3); its vectors are right.",
         if_beside=r"Here a joint's axis does not pass through the origin of the link before, but through $\mathbf{b}_i$: the "
         r"moment is that of $\mathbf{n}_i - \mathbf{b}_i \times \mathbf{f}_i$.",
@@ -156,17 +156,17 @@ GENERALIZED_DALEMBERT = (
         r"$\mathbf{p}_{i-1}$ in the book's frames.",
     ),
     Words(
-        "What joint i does to the centre of mass of link s",
+        "Effect of joint i on the centre of mass of link s",
         "(3.4-7)",
         r"\mathbf{b}_{is} = \frac{\partial \mathbf{v}_s}{\partial \dot{q}_i} = \begin{cases} \mathbf{z}_{i-1} \times "
-        r"(\bar{\mathbf{r}}_s - \mathbf{o}_i) & \text{turning joint} \\ \mathbf{z}_{i-1} & \text{sliding joint} \end{cases}",
-        if_sliding="The book treats turning joints only.",
+        r"(\bar{\mathbf{r}}_s - \mathbf{o}_i) & \text{revolute joint} \\ \mathbf{z}_{i-1} & \text{prismatic joint} \end{cases}",
+        if_sliding="The book treats revolute joints only.",
     ),
     Words(
-        "What joint i does to the turning of link s, in its axes",
+        "Effect of joint i on the rotation of link s, in its axes",
         "(3.4-2)",
-        r"\boldsymbol{\zeta}_{is} = \begin{cases} {}^{s}\mathbf{R}_0 \mathbf{z}_{i-1} & \text{turning joint} \\ "
-        r"\mathbf{0} & \text{sliding joint} \end{cases}",
+        r"\boldsymbol{\zeta}_{is} = \begin{cases} {}^{s}\mathbf{R}_0 \mathbf{z}_{i-1} & \text{revolute joint} \\ "
+        r"\mathbf{0} & \text{prismatic joint} \end{cases}",
     ),
     Words(
         "Inertia coefficients",
@@ -178,7 +178,7 @@ GENERALIZED_DALEMBERT = (
         "Coriolis and centrifugal forces of the translations",
         "(3.4-26)",
         r"h^{\text{tran}}_i = \sum_{s \ge i} m_s \left.\dot{\mathbf{v}}_s\right|_{\ddot{q} = 0} \cdot \mathbf{b}_{is}",
-        "The acceleration that velocities alone give to the centre of mass is the long bracket of (3.4-26). Corrected: the "
+        "The velocity-dependent acceleration of the centre of mass is the long bracket of (3.4-26). Corrected: the "
         "indices of (3.4-23) clash; those of (3.4-26) are right (E-F9).",
     ),
     Words(
