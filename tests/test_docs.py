@@ -71,7 +71,7 @@ def test_lines_that_are_gone_are_an_error():
     lines = helper("source").lines
     whole = lines("newton_euler", "outward")
     assert whole.startswith("def outward(") and "(3.3-50)" in whole
-    assert lines("newton_euler", "Motion.into").startswith("def into(")
+    assert lines("newton_euler", "JointMotion.into").startswith("def into(")
     part = lines("newton_euler", "outward", "vd = vd + j.sigma", "w = w + j.rho")
     assert len(part.splitlines()) == 3 == part.last - part.first + 1
     assert not part.startswith(" ")
@@ -79,7 +79,7 @@ def test_lines_that_are_gone_are_an_error():
         ("outwards",),
         ("outward", "no such text"),
         ("outward", "links.append", "vd = vd + j.sigma"),
-        ("Motion.nowhere",),
+        ("JointMotion.nowhere",),
     ):
         with pytest.raises(ValueError, match=r"there is no|holds"):
             lines("newton_euler", *wrong)

@@ -370,7 +370,7 @@ def test_check_lists_doubtful_data():
     assert len(found.about("mimic")) == 4
     assert "impossible: impossible inertia" in str(found)
     assert not da.robot("panda").check()
-    assert "nothing" in repr(da.robot("panda").check())
+    assert "no suspicious data" in repr(da.robot("panda").check())
 
 
 def test_random_robots_are_repeatable():

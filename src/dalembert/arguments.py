@@ -41,10 +41,10 @@ def positive(given: Any, what: str) -> float:
     >>> positive(1e-3, "step")
     0.001
     """
-    found = number(given, what)
-    if found <= 0:
-        raise Error(f"{what} must be positive, got {found:g}")
-    return found
+    value = number(given, what)
+    if value <= 0:
+        raise Error(f"{what} must be positive, got {value:g}")
+    return value
 
 
 def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
@@ -54,13 +54,13 @@ def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
     53
     """
     try:
-        found = None if isinstance(given, bool) else operator.index(given)
+        value = None if isinstance(given, bool) else operator.index(given)
     except TypeError:
-        found = None
-    if found is None or found < least or (most is not None and found > most):
+        value = None
+    if value is None or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise Error(f"{what} must be an integer {limits}, got {brief(given)}")
-    return found
+    return value
 
 
 # --- arrays -------------------------------------------------------------------------------------------------------------
@@ -206,10 +206,10 @@ def several(given: Any, what: str) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         return (given,)
-    found: tuple[Any, ...] = tuple(given) if _many(given) else (given,)
-    if not all(isinstance(one, str) for one in found):
+    values: tuple[Any, ...] = tuple(given) if _many(given) else (given,)
+    if not all(isinstance(one, str) for one in values):
         raise Error(f"{what} must be a name or a list of names, got {brief(given)}")
-    return found
+    return values
 
 
 def by_name(given: Any, what: str, example: str) -> Mapping[str, Any]:

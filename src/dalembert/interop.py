@@ -117,5 +117,5 @@ def _matrix(variable: Variable) -> tuple[int, int]:
 
 
 def _outputs(program: Program, inputs: Mapping[str, Any]) -> dict[Variable, Any]:
-    found = replay(program, inputs)
-    return dict(zip(program.outputs, found if isinstance(found, tuple) else (found,), strict=True))
+    values = replay(program, inputs)
+    return dict(zip(program.outputs, values if isinstance(values, tuple) else (values,), strict=True))

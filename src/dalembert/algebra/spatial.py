@@ -100,8 +100,8 @@ def blocks(entries: Mapping[tuple[int, int], Any], n: int, shape: tuple[int, int
     batch = np.broadcast_shapes(*(np.shape(x)[:-2] for x in entries.values()))
 
     def block(i: int, j: int) -> Any:
-        found = entries.get((i, j))
-        return np.broadcast_to(zeros(shape) if found is None else found, (*batch, *shape))
+        entry = entries.get((i, j))
+        return np.broadcast_to(zeros(shape) if entry is None else entry, (*batch, *shape))
 
     return np.concatenate([np.concatenate([block(i, j) for j in range(n)], axis=-1) for i in range(n)], axis=-2)
 

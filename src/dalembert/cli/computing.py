@@ -99,14 +99,14 @@ def simulate(
         forces = forces[:-1]  # of a trajectory: nothing follows its last sample
     with progress("simulating") as bar:
         options: dict[str, Any] = {"integrator": integrator, "method": method, "velocities": velocities, "every": every}
-        found = arm.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
+        trajectory = arm.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
     if output is None:
-        print(_summary(found))
+        print(_summary(trajectory))
     elif output == "-":
-        found.to_csv(sys.stdout)
+        trajectory.to_csv(sys.stdout)
     else:
-        (found.to_npz if Path(output).suffix.lower() == ".npz" else found.to_csv)(output)
-        said(f"{output}: {len(found)} states")
+        (trajectory.to_npz if Path(output).suffix.lower() == ".npz" else trajectory.to_csv)(output)
+        said(f"{output}: {len(trajectory)} states")
 
 
 def _is_file(text: str) -> bool:
@@ -146,19 +146,19 @@ def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
     raise Error(f"{source}: the file contains no states")
 
 
-def _summary(found: Trajectory) -> str:
+def _summary(trajectory: Trajectory) -> str:
     """The ends of the motion, and where the energy went."""
     rows = [["joint", "q at start", "q at end", "qd at start", "qd at end", "largest |tau|"]]
-    largest = np.abs(found.tau).max(axis=0)
-    for i, name in enumerate(found.robot.joint_names):
-        ends = (x for part in (found.q, found.qd) for x in (part[0, i], part[-1, i]))
+    largest = np.abs(trajectory.tau).max(axis=0)
+    for i, name in enumerate(trajectory.robot.joint_names):
+        ends = (x for part in (trajectory.q, trajectory.qd) for x in (part[0, i], part[-1, i]))
         rows.append([name, *(f"{x:.6g}" for x in (*ends, largest[i]))])
-    change, work, lost = found.energy[-1] - found.energy[0], found.work[-1], found.dissipated[-1]
+    change, work, lost = trajectory.energy[-1] - trajectory.energy[0], trajectory.work[-1], trajectory.dissipated[-1]
     lines = [
-        f"{found.robot.name}: {len(found)} states over {found.duration:g} s",
+        f"{trajectory.robot.name}: {len(trajectory)} states over {trajectory.duration:g} s",
         table(rows, right=True),
-        f"energy {found.energy[0]:.9g} J at the start, {found.energy[-1]:.9g} J at the end",
-        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {found.balance[-1]:.3g} J",
+        f"energy {trajectory.energy[0]:.9g} J at the start, {trajectory.energy[-1]:.9g} J at the end",
+        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {trajectory.balance[-1]:.3g} J",
     ]
     return "\n".join(lines)
 

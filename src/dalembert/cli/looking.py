@@ -9,7 +9,7 @@ import dalembert as da
 from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show, show_table
 from dalembert.studies.bench import BATCH
 from dalembert.studies.bench import bench as measured
-from dalembert.studies.compare import COMPARED, PRINTED
+from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
 _quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
@@ -32,9 +32,9 @@ def info(robot: RobotName) -> None:
 
 def check(robot: RobotName) -> None:
     """List suspicious data; the exit code is 1 if there are any."""
-    found = find_robot(robot).check()
-    print(found)
-    raise typer.Exit(1 if found else 0)
+    findings = find_robot(robot).check()
+    print(findings)
+    raise typer.Exit(1 if findings else 0)
 
 
 def study(
@@ -50,8 +50,8 @@ def study(
     with progress("writing the report") as bar:
         path = report.study(arm, output, compared=compared, progress=bar or False)
     print(arm.summary())
-    if found := arm.check():
-        print(f"\nsuspicious data:\n{found}")
+    if findings := arm.check():
+        print(f"\nsuspicious data:\n{findings}")
     for title, cells in (brief.forces(arm), brief.best(compared)) if arm.n else ():
         print(f"\n{title}")
         show(cells)
@@ -67,17 +67,17 @@ def compare(
     """Compare every formulation: agreement, operations next to the papers' polynomials, time, growth."""
     arm = find_robot(robot)
     with progress("compiling and comparing") as bar:
-        found = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
+        comparison = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
     if not on_terminal():
-        print(found)
+        print(comparison)
         return
-    print(found.head)
-    for name in found.quantities:
-        cells = found.cells(name)
-        show_table([row[:PRINTED] for row in cells if row[0]])
-        if len(cells[0]) > PRINTED:  # with the other columns this would be too wide
-            show_table([[row[0], *row[PRINTED:]] for row in cells if row[PRINTED]])
-    print("\n\n".join(found.remarks))
+    print(comparison.head)
+    for name in comparison.quantities:
+        cells = comparison.cells(name)
+        show_table([row[:BEFORE_PRINTED] for row in cells if row[0]])
+        if len(cells[0]) > BEFORE_PRINTED:  # with the other columns this would be too wide
+            show_table([[row[0], *row[BEFORE_PRINTED:]] for row in cells if row[BEFORE_PRINTED]])
+    print("\n\n".join(comparison.remarks))
 
 
 def complexity(
@@ -97,13 +97,13 @@ def bench(
     """Time the main quantities on this machine, next to Pinocchio if it is installed."""
     arm = find_robot(robot)
     with progress("compiling and measuring") as bar:
-        found = measured(arm, states, progress=bar or False)
+        timings = measured(arm, states, progress=bar or False)
     if not on_terminal():
-        print(found)
+        print(timings)
         return
-    print(found.head)
-    show_table(found.cells())
-    print("\n".join(found.notes))
+    print(timings.head)
+    show_table(timings.cells())
+    print("\n".join(timings.notes))
 
 
 COMMANDS = (

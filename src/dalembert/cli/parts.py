@@ -26,10 +26,10 @@ def complete_robot(incomplete: str) -> list[str]:
         there = sorted(Path(folder or ".").iterdir())
     except OSError:
         there = []
-    found = [x for x in there if x.name.startswith(start) and (x.is_dir() or x.suffix.lower() in FILES) and x.name[:1] != "."]
+    matches = [x for x in there if x.name.startswith(start) and (x.is_dir() or x.suffix.lower() in FILES) and x.name[:1] != "."]
     names = [name for name in da.robot_names() if name.startswith(incomplete)]
     before = incomplete.removesuffix(start)
-    return [*names, *(f"{before}{x.name}{'/' if x.is_dir() else ''}" for x in found)]
+    return [*names, *(f"{before}{x.name}{'/' if x.is_dir() else ''}" for x in matches)]
 
 
 def completing(*names: str) -> Callable[[str], list[str]]:
@@ -57,14 +57,14 @@ def find_robot(name: str) -> Robot:
 def numbers(text: str, n: int, what: str) -> list[float]:
     """Comma-separated numbers, one for each joint; a single one applies to all."""
     try:
-        found = [float(x) for x in text.split(",")]
+        values = [float(x) for x in text.split(",")]
     except ValueError:
         raise Error(f"{what} must be comma-separated numbers or a file, got {text!r}") from None
-    if len(found) == 1:
-        return found * n
-    if len(found) != n:
-        raise Error(f"{what} needs {n} numbers, one for each joint (or one for all), got {len(found)}")
-    return found
+    if len(values) == 1:
+        return values * n
+    if len(values) != n:
+        raise Error(f"{what} needs {n} numbers, one for each joint (or one for all), got {len(values)}")
+    return values
 
 
 def listed(text: str | None) -> tuple[str, ...]:

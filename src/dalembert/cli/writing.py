@@ -53,19 +53,19 @@ def equations(
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
-    found, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
-    assignments = found.shared(*wanted) if shared else None
+    closed, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
+    assignments = closed.shared(*wanted) if shared else None
     if output != "-" and format != "sympy":
-        said(assignments.save(output) if assignments else found.save(output, short=not long))
+        said(assignments.save(output) if assignments else closed.save(output, short=not long))
         return
     if assignments:
         text = assignments.latex() if format == "latex" else str(assignments)
     elif format == "latex":
-        text = found.latex(not long, wanted)
+        text = closed.latex(not long, wanted)
     elif format == "sympy":
-        text = "\n".join(f"{part} = {found.sympy()[part]}" for part in wanted)
+        text = "\n".join(f"{part} = {closed.sympy()[part]}" for part in wanted)
     else:
-        text = "\n".join(f"{label(part, i)} = {form}" for part, i, form in found.entries(wanted))
+        text = "\n".join(f"{label(part, i)} = {form}" for part, i, form in closed.entries(wanted))
     write_text(text, output)
 
 
@@ -85,11 +85,11 @@ def derive(
 ) -> None:
     """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
     _among(format, DOCUMENTS, "format")
-    found = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
+    derivation = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
     if output == "-":
-        write_text(found.latex() if format == "latex" else found.markdown(), output)
+        write_text(derivation.latex() if format == "latex" else derivation.markdown(), output)
     else:
-        said(found.save(output))
+        said(derivation.save(output))
 
 
 def generate(

@@ -98,12 +98,12 @@ def results_by_output(program: Program, texts: Sequence[str]) -> list[tuple[Vari
 
 def comment(mark: str, lines: Sequence[str]) -> list[str]:
     """Lines as comments, wrapped; characters that could end or continue a comment in some language are replaced."""
-    found: list[str] = []
+    wrapped: list[str] = []
     for line in lines:
         safe = "".join(c if c.isprintable() and c not in "\\?" else "_" for c in line)
         indent = " " * (len(safe) - len(safe.lstrip()) + 2)
-        found += wrap(safe, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
-    return [f"{mark} {line}".rstrip() for line in found]
+        wrapped += wrap(safe, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return [f"{mark} {line}".rstrip() for line in wrapped]
 
 
 def listed(items: Sequence[str], indent: str, separator: str = ", ", continued: str = "") -> list[str]:

@@ -129,8 +129,8 @@ def _check_names(chosen: tuple[str, ...], options: Mapping[str, Any], method: st
 
 def _identifier(name: str) -> str:
     """A robot's name as an identifier of every language."""
-    found = re.sub(r"[^A-Za-z0-9_]+", "_", name)[: LONGEST - len("robot_")]
-    return found if _allowed(found) else "robot_" + found.lstrip("_")
+    identifier = re.sub(r"[^A-Za-z0-9_]+", "_", name)[: LONGEST - len("robot_")]
+    return identifier if _allowed(identifier) else "robot_" + identifier.lstrip("_")
 
 
 def _checked_name(name: Any) -> str:
@@ -187,8 +187,8 @@ def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float
         for k, variable in enumerate(made.inputs):
             entries = np.sin(1.0 + 2.3 * np.arange(variable.size) + 0.7 * k + 1.1 * s)
             arrays.append(entries.round(3).reshape(variable.shape))
-        found = kernel(*arrays)
-        results = found if isinstance(found, tuple) else (found,)
+        outputs = kernel(*arrays)
+        results = outputs if isinstance(outputs, tuple) else (outputs,)
         if all(np.isfinite(x).all() for x in results):
             return [x.ravel().tolist() for x in arrays], [x.ravel().tolist() for x in results]
     raise Error(f"{quantity} of {robot.name} is not finite at any of {STATES} states: its mass matrix may be singular; see check()")

@@ -135,9 +135,9 @@ def _case(f: Function) -> list[str]:
     lines: list[str] = []
     for variable, values in zip(f.program.inputs, f.given, strict=True):
         lines += _array(variable.name, variable, [repr(float(x)) for x in values])
-    found = [f"found{k + 1}" for k in range(len(f.expected))]
-    lines.append(f"[{', '.join(found)}] = dalembert_{f.name}({', '.join(v.name for v in f.program.inputs)});")
+    names = [f"found{k + 1}" for k in range(len(f.expected))]
+    lines.append(f"[{', '.join(names)}] = dalembert_{f.name}({', '.join(v.name for v in f.program.inputs)});")
     for k, (variable, values) in enumerate(zip(f.program.outputs, f.expected, strict=True)):
         lines += _array("expected", variable, [repr(float(x)) for x in values])
-        lines.append(f"dalembert_check('{f.name}: {variable.name}', {found[k]}, expected);")
+        lines.append(f"dalembert_check('{f.name}: {variable.name}', {names[k]}, expected);")
     return lines

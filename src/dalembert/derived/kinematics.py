@@ -53,16 +53,16 @@ def frames(model: Model, q: Any, members: Iterable[int] | None = None, *, placed
 
     placed=False: not from the origin of the world, but from the first axis of each chain that starts at the base.
     """
-    tree, found = model.exact_tree, Frames({}, {})
+    tree, result = model.exact_tree, Frames({}, {})
     for i in range(model.n) if members is None else members:
         before, after, rho, sigma = tree.joint(i)
         parent = tree.parents[i]
-        axis = compose(model.exact_base if parent < 0 else found.links[parent], before)
+        axis = compose(model.exact_base if parent < 0 else result.links[parent], before)
         if parent < 0 and not placed:
             axis = Transform(axis.rotation, zeros(3))
-        found.axes[i] = axis
-        found.links[i] = compose(compose(axis, exp_z(rho, sigma, tree.at(i, q[..., i]))), after)
-    return found
+        result.axes[i] = axis
+        result.links[i] = compose(compose(axis, exp_z(rho, sigma, tree.at(i, q[..., i]))), after)
+    return result
 
 
 def carrier(model: Model, link: str | None) -> tuple[int, Pose]:
@@ -89,8 +89,8 @@ def check_about(about: str) -> None:
 
 def poses(model: Model, q: Any) -> Array:
     """(..., n, 4, 4)."""
-    found = [homogeneous(T) for T in frames(model, q).links.values()]
-    return np.stack(np.broadcast_arrays(*found), axis=-3) if found else zeros((0, 4, 4))
+    matrices = [homogeneous(T) for T in frames(model, q).links.values()]
+    return np.stack(np.broadcast_arrays(*matrices), axis=-3) if matrices else zeros((0, 4, 4))
 
 
 def pose(model: Model, q: Any, point: Any = None, *, link: str | None = None) -> Array:
@@ -125,29 +125,29 @@ def columns(model: Model, q: Any, point: Any, link: str | None, frame: str) -> d
 
 def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) -> dict[int, Array]:
     """Ad_{T^-1} s_i with T the end of the chain in the frame on axis i, gathered from the end: the first joint does not matter."""
-    tree, found, T = model.exact_tree, {}, at
+    tree, columns, T = model.exact_tree, {}, at
     for i in reversed(path):
         before, after, rho, sigma = tree.joint(i)
         T = compose(after, T)
-        found[i] = Ad_inverse(T, tree.axis(i))
+        columns[i] = Ad_inverse(T, tree.axis(i))
         T = compose(before, compose(exp_z(rho, sigma, tree.at(i, q[..., i])), T))
-    return {i: found[i] for i in path}
+    return {i: columns[i] for i in path}
 
 
 def _seen_from_world(model: Model, q: Any, path: tuple[int, ...], at: Transform, frame: str) -> dict[int, Array]:
     """(rho z, sigma z + rho z x (p - o)) with o on the axis z and p the point, or the origin of the world."""
-    known, found = frames(model, q, path, placed=frame == "world"), {}
+    known, columns = frames(model, q, path, placed=frame == "world"), {}
     p = compose(known.links[path[-1]], at).translation if path and frame == "world_aligned" else zeros(3)
     for i in path:
         rho, sigma = model.exact_tree.screw[i]
         z, o = known.axes[i].rotation[..., :, 2], known.axes[i].translation
-        found[i] = join(rho * z, sigma * z + rho * cross(z, p - o))
-    return found
+        columns[i] = join(rho * z, sigma * z + rho * cross(z, p - o))
+    return columns
 
 
-def _side_by_side(model: Model, found: dict[int, Array], rows: int) -> Array:
+def _side_by_side(model: Model, columns: dict[int, Array], rows: int) -> Array:
     """One column a joint, 0 where there is none."""
-    return stack([found.get(i, zeros(rows)) for i in range(model.n)]) if model.n else zeros((rows, 0))
+    return stack([columns.get(i, zeros(rows)) for i in range(model.n)]) if model.n else zeros((rows, 0))
 
 
 def jacobian(model: Model, q: Any, point: Any = None, *, link: str | None = None, frame: str = "body") -> Array:
@@ -215,14 +215,14 @@ def com_jacobian(model: Model, q: Any) -> Array:
     tree, total, known = model.exact_tree, _mass(model), frames(model, q, placed=False)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [rotate(T.rotation, mass[i] * tree.com[i]) + mass[i] * T.translation for i, T in known.links.items()]
-    found: dict[int, Array] = {}
+    columns: dict[int, Array] = {}
     for i in reversed(range(model.n)):
         (rho, sigma), axis, parent = tree.screw[i], known.axes[i], tree.parents[i]
         z = axis.rotation[..., :, 2]
-        found[i] = rho * cross(z, moment[i] - mass[i] * axis.translation) + sigma * mass[i] * z
+        columns[i] = rho * cross(z, moment[i] - mass[i] * axis.translation) + sigma * mass[i] * z
         if parent >= 0:
             mass[parent], moment[parent] = mass[parent] + mass[i], moment[parent] + moment[i]
-    return _side_by_side(model, found, 3)
+    return _side_by_side(model, columns, 3)
 
 
 def momentum(model: Model, q: Any, qd: Any, *, about: str = "world") -> Array:

@@ -73,8 +73,8 @@ class _Task(NamedTuple):
     def consistent_inverse(self) -> Array:
         """M^-1 J^T Lambda."""
         U, D = self.joints
-        found = stack([unit_upper_transposed_solve(U, y * (1 / D)) for y in self.Y]) @ self.core
-        return found if self.shift is None else found @ self.shift
+        inverse = stack([unit_upper_transposed_solve(U, y * (1 / D)) for y in self.Y]) @ self.core
+        return inverse if self.shift is None else inverse @ self.shift
 
 
 def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, frame: str, rows: tuple[int, ...]) -> _Task:
@@ -170,19 +170,19 @@ def task(name: str, function: Callable[..., Array]) -> Recipe:
 
 def row_indices(rows: Any) -> tuple[int, ...]:
     """Rows of a twist by name or index, as indices."""
-    found: list[int] = []
+    indices: list[int] = []
     if isinstance(rows, str):
         raise Error(f"rows must be a tuple such as ('vx', 'vy'), got {brief(rows)}")
     for row in (rows := listed(rows, "rows")):
         if isinstance(row, str) and row in ROWS:
-            found.append(ROWS.index(row))
+            indices.append(ROWS.index(row))
         elif isinstance(row, int | np.integer) and 0 <= row < 6:
-            found.append(operator.index(row))
+            indices.append(operator.index(row))
         else:
             raise unknown("row of a twist (or its index, 0 to 5):", row, ROWS)
-    if not found or len(set(found)) < len(found):
+    if not indices or len(set(indices)) < len(indices):
         raise Error(f"rows must be one or more different rows of {', '.join(ROWS)}, got {brief(tuple(rows))}")
-    return tuple(found)
+    return tuple(indices)
 
 
 def named(model: Model, link: str | None) -> str:

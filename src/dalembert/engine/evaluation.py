@@ -67,8 +67,8 @@ def evaluate(call: Call) -> Any:
     """The result of a call: an array, or the quantity's NamedTuple of arrays."""
     arrays, optional, batch = _inputs(call)
     out = _outputs(call, arrays, batch)
-    found = _run(call, arrays, optional, out, batch)
-    return _guarded(call, found, arrays, batch)
+    result = _run(call, arrays, optional, out, batch)
+    return _guarded(call, result, arrays, batch)
 
 
 def computed(function: F) -> F:
@@ -134,15 +134,15 @@ def _answer(quantity: Quantity, run: Callable[..., Any], guarded: bool) -> Calla
         return run if result is None else lambda *given: result(*run(*given))
 
     def one(*given: Any) -> Any:
-        found = run(*given)
-        if regular(found):
-            return found
+        value = run(*given)
+        if regular(value):
+            return value
         raise ValueError  # the full check distinguishes singular states from NaN inputs
 
     def several(*given: Any) -> Any:
-        found = run(*given)
-        if all(map(regular, found)) and result:
-            return result(*found)
+        value = run(*given)
+        if all(map(regular, value)) and result:
+            return result(*value)
         raise ValueError
 
     return one if result is None else several
@@ -202,14 +202,14 @@ def _run(call: Call, arrays: list[Array], optional: tuple[str, ...], out: Any, b
     return kernel(robot, request)(*arrays, out=out)
 
 
-def _guarded(call: Call, found: Any, arrays: list[Array], batch: tuple[int, ...]) -> Any:
+def _guarded(call: Call, result: Any, arrays: list[Array], batch: tuple[int, ...]) -> Any:
     """The results, named; singular states raise or warn."""
     quantity = call.quantity
     if quantity.divides and call.robot.n:
-        check_regular(call.robot, quantity, call.method, found if quantity.result else (found,), arrays[0], batch)
-    if call.guard and not regular(found):
-        call.guard(found, arrays[0], batch)
-    return quantity.result(*found) if quantity.result else found
+        check_regular(call.robot, quantity, call.method, result if quantity.result else (result,), arrays[0], batch)
+    if call.guard and not regular(result):
+        call.guard(result, arrays[0], batch)
+    return quantity.result(*result) if quantity.result else result
 
 
 def _is_complex(arrays: list[Array]) -> bool:

@@ -72,13 +72,13 @@ def compile(
 def kernel(robot: Model, request: Request) -> Kernel | NumpyKernel:
     """The kernel for a request whose names were checked."""
     made = kernels_of(robot)
-    found = made.get(request)
-    if found is None:
+    result = made.get(request)
+    if result is None:
         if robot.n == 0:
             raise Error(f"{robot.name} has no moving joints: there is nothing to compile")
         check_size(robot.parents, robot.name, request.quantity, request.method)
-        found = made.setdefault(request, _make(robot, request))
-    return found
+        result = made.setdefault(request, _make(robot, request))
+    return result
 
 
 def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
@@ -87,11 +87,11 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
     )  # fmt: skip
 
     def traced() -> Program:
-        found = program(robot, quantity, method, optional=optional, **options)
-        scalars = sum(v.size for v in (*found.inputs, *found.outputs))
-        if backend == "auto" and (len(found.nodes) + 3 * len(found.results) > LARGE or scalars > MOST_SCALARS):
-            raise TooLargeError(found)
-        return found
+        recorded = program(robot, quantity, method, optional=optional, **options)
+        scalars = sum(v.size for v in (*recorded.inputs, *recorded.outputs))
+        if backend == "auto" and (len(recorded.nodes) + 3 * len(recorded.results) > LARGE or scalars > MOST_SCALARS):
+            raise TooLargeError(recorded)
+        return recorded
 
     if backend != "numpy":
         try:
@@ -132,12 +132,12 @@ def _say_once(message: str) -> None:
 
 def _content(model: Model, quantity: Quantity) -> str:
     """A hash of all that programs depend on: limits do not matter, the base and names only to recipes."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     if quantity.recipe:
         names = model.link_names, model.base_name, model.frames
-        found.update(repr((names, model.base, model.base_inertia)).encode())
+        digest.update(repr((names, model.base, model.base_inertia)).encode())
     tree = model.tree
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
     for part in numbers:
-        found.update(np.ascontiguousarray(part, dtype=float).tobytes())
-    return f"{tree.parents} {found.hexdigest()}"
+        digest.update(np.ascontiguousarray(part, dtype=float).tobytes())
+    return f"{tree.parents} {digest.hexdigest()}"

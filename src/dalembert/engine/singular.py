@@ -29,17 +29,19 @@ def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "
     )
 
 
-def regular(found: Array) -> bool:
+def regular(result: Array) -> bool:
     """Whether a result is free of NaN, at the cost of a sum; it may be False for infinities too."""
-    if found.ndim == 1:
-        return (total := found.dot(found)) == total  # in a third of the time
+    if result.ndim == 1:
+        return (total := result.dot(result)) == total  # in a third of the time
     with np.errstate(all="ignore"):  # infinities, and sums that overflow
-        return bool(np.isfinite(np.add.reduce(found, axis=None)))
+        return bool(np.isfinite(np.add.reduce(result, axis=None)))
 
 
-def check_regular(model: Model, quantity: Quantity, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
+def check_regular(
+    model: Model, quantity: Quantity, method: str, results: Sequence[Array], q: Array, batch: tuple[int, ...]
+) -> None:
     """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
-    weak = singular_states(model, quantity, method, found, q, batch)
+    weak = singular_states(model, quantity, method, results, q, batch)
     if weak is None:
         return
     state = int(np.argmax(weak >= 0))
@@ -56,15 +58,15 @@ def check_regular(model: Model, quantity: Quantity, method: str, found: Sequence
 
 
 def singular_states(
-    model: Model, quantity: Quantity, method: str, found: Sequence[Array], q: Array, batch: tuple[int, ...]
+    model: Model, quantity: Quantity, method: str, results: Sequence[Array], q: Array, batch: tuple[int, ...]
 ) -> Array | None:
     """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
-    if method not in UNGUARDED and all(regular(x) for x in found):
+    if method not in UNGUARDED and all(regular(x) for x in results):
         return None
     q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
     bad = np.isfinite(q).all(axis=-1)
     if method not in UNGUARDED:
-        bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in found])
+        bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in results])
     suspects = np.flatnonzero(bad)
     weak = np.full(len(q), -1)
     try:
@@ -76,7 +78,7 @@ def singular_states(
     if not (weak >= 0).any():
         return None
     if method in UNGUARDED:
-        for x in found:
+        for x in results:
             x[(weak >= 0).reshape(batch)] = np.nan
     return weak
 

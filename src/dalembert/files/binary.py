@@ -89,11 +89,11 @@ class Table(Head):
             for k in range(self.width):
                 self.file.seek(self.start + (k * self.rows + self._at) * self.dtype.itemsize)
                 columns.append(self.numbers(rows))
-            found = np.stack(columns, axis=1)
+            values = np.stack(columns, axis=1)
         else:
-            found = self.numbers(rows * self.width).reshape(rows, self.width)
+            values = self.numbers(rows * self.width).reshape(rows, self.width)
         self._at += rows
-        return found
+        return values
 
     def whole(self) -> Array:
         """All of it, in C order."""
@@ -187,8 +187,8 @@ def read_npy(file: BinaryIO, what: str, arrange: Arrange) -> Iterator[tuple[Stat
     table.by_rows(None)
     layout, step = arrange(table.width, what), _piece(table.width)
     for at in range(0, table.rows, step):
-        found = table.next(step)
-        yield layout.split(found), at + len(found), table.rows
+        rows = table.next(step)
+        yield layout.split(rows), at + len(rows), table.rows
 
 
 def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> Iterator[tuple[States, int, int]]:
@@ -214,11 +214,11 @@ def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
         times = [held.table(x) for x in TIME if x in held.names]
         times = [x for x in times if x.shape == (total,)]  # a scalar, or shared by many rollouts: not one per state
         for at in range(0, total, step):
-            found: States = {}
+            states: States = {}
             if times:
-                found["t"] = times[0].numbers(min(step, total - at))
-            found |= {part: table.next(step) for part, table in tables.items()}
-            yield found, min(at + step, total), total
+                states["t"] = times[0].numbers(min(step, total - at))
+            states |= {part: table.next(step) for part, table in tables.items()}
+            yield states, min(at + step, total), total
 
 
 def _piece(width: int) -> int:

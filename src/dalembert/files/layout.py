@@ -81,8 +81,8 @@ def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
 def arranged(robot: Model, wanted: Sequence[str]) -> Arrange:
     """How states are laid out: by the names of the columns, or else by their order."""
 
-    def arrange(found: Sequence[str] | int, where: str) -> Layout:
-        return positional(robot, found, wanted, where) if isinstance(found, int) else named(robot, found, wanted, where)
+    def arrange(columns: Sequence[str] | int, where: str) -> Layout:
+        return positional(robot, columns, wanted, where) if isinstance(columns, int) else named(robot, columns, wanted, where)
 
     return arrange
 

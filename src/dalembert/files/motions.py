@@ -58,13 +58,13 @@ def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
 
 
 def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
-    def arrange(found: Sequence[str] | int, where: str) -> Layout:
-        if isinstance(found, int):
+    def arrange(columns: Sequence[str] | int, where: str) -> Layout:
+        if isinstance(columns, int):
             raise Error(f"{where}: a trajectory file must start with a header line")
-        joints = tuple(name[2:] for name in found if name.startswith("q_"))
+        joints = tuple(name[2:] for name in columns if name.startswith("q_"))
         if joints != tuple(name.strip() for name in robot.joint_names):
             raise other_joints(what, robot, joints)
-        layout = named(robot, found, PARTS, where)
+        layout = named(robot, columns, PARTS, where)
         if "t" not in layout.columns:
             raise Error(f"{where}: there is no column t")
         return layout
@@ -85,8 +85,8 @@ def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array
         tables = {name: held.table(name) for name in ("time", *PARTS, "worked", "memory") if name in held.names}
         _check(tables, what, robot)
         check_size(8 * sum(table.rows * table.width for table in tables.values()), what, limit)
-        found = {name: table.whole() for name, table in tables.items()}
-        return {"t": found.pop("time"), **found}
+        arrays = {name: table.whole() for name, table in tables.items()}
+        return {"t": arrays.pop("time"), **arrays}
 
 
 def _check(tables: Mapping[str, Table], what: str, robot: Model) -> None:

@@ -120,12 +120,12 @@ def _piece(robot: Model, given: Any) -> States:
     """Some states: arrays (rows, n) by part, or (rows,) for t."""
     if not isinstance(given, Mapping) or not any(part in given for part in ("t", *PARTS)):
         raise Error(f"states must be dictionaries of arrays by part, such as {{'q': ...}}, got {brief(given)}")
-    found = {part: numbers(x, part) for part, x in given.items() if part in ("t", *PARTS)}
-    rows = {x.shape[:1] for x in found.values()}
-    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (robot.n,)) for part, x in found.items()):
-        shapes = ", ".join(f"{part} {x.shape}" for part, x in found.items())
+    arrays = {part: numbers(x, part) for part, x in given.items() if part in ("t", *PARTS)}
+    rows = {x.shape[:1] for x in arrays.values()}
+    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (robot.n,)) for part, x in arrays.items()):
+        shapes = ", ".join(f"{part} {x.shape}" for part, x in arrays.items())
         raise Error(f"states of {robot.name} are arrays (rows, {robot.n}) of the same length, and t (rows,), got {shapes}")
-    return found
+    return arrays
 
 
 # --- opening ------------------------------------------------------------------------------------------------------------

@@ -24,10 +24,10 @@ def read_csv(file: BinaryIO, what: str, arrange: Arrange) -> Iterator[tuple[Stat
         skipped = 0
         if layout is None:
             block = block.removeprefix(b"\xef\xbb\xbf")  # what some programs put before UTF-8
-            found = _start(block, line, what, arrange)
-            if found is None:
+            start = _start(block, line, what, arrange)
+            if start is None:
                 continue  # nothing but empty lines and remarks so far
-            layout, delimiter, skipped = found
+            layout, delimiter, skipped = start
         rest = block if not skipped else block.split(b"\n", skipped)[skipped]
         table = _fast(rest, delimiter, layout.width)
         if table is None:
@@ -105,10 +105,10 @@ def _fast(block: bytes, delimiter: bytes, width: int) -> Array | None:
         return np.empty((0, width))  # of nothing, it would
     try:
         lines = block.decode("ascii").split("\n")
-        found = np.loadtxt(lines, delimiter=delimiter.decode() or None, comments=None, ndmin=2)
+        values = np.loadtxt(lines, delimiter=delimiter.decode() or None, comments=None, ndmin=2)
     except ValueError:
         return None
-    return found if found.shape[1] == width else None
+    return values if values.shape[1] == width else None
 
 
 def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: str) -> Array:

@@ -115,7 +115,7 @@ REGISTRY = {
 
 def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
     """Names of the formulations that compute a quantity; `taking` keeps those that have an optional input, such as "base_twist"."""
-    return tuple(method for (of, method), found in REGISTRY.items() if of == quantity and (taking is None or taking in found.takes))
+    return tuple(method for (of, method), entry in REGISTRY.items() if of == quantity and (taking is None or taking in entry.takes))
 
 
 def formulation(quantity: str, method: str) -> Callable[..., Any]:

@@ -96,16 +96,16 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
 
 def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[Any, Any]]:
     """S and the momentum (n, f) of all that each joint carries, in its frame about its origin."""
-    found: list[tuple[Any, Any]] = []
+    motions: list[tuple[Any, Any]] = []
     for i in range(len(tree.parents)):
         b = about_origin(*tree.body(i))
         w, v = split(V[i])
         turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
         S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
-        found.append((symmetric(S / 2), times(b, V[i])))
-    for i in reversed(range(len(found))):
+        motions.append((symmetric(S / 2), times(b, V[i])))
+    for i in reversed(range(len(motions))):
         if (parent := tree.parents[i]) >= 0:
-            S, momentum = found[i]
+            S, momentum = motions[i]
             j = joints[i]
             S = _shifted(S, momentum, along_z(j.slide))
             momentum = Ad_inverse_dual(Transform(np.eye(3, dtype=int), along_z(j.slide)), momentum)
@@ -113,8 +113,8 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
             momentum = join(j.out(split(momentum)[0]), j.out(split(momentum)[1]))
             S = _shifted(S, momentum, j.fixed.translation)
             momentum = Ad_inverse_dual(Transform(np.eye(3, dtype=int), j.fixed.translation), momentum)
-            found[parent] = found[parent][0] + S, found[parent][1] + momentum
-    return found
+            motions[parent] = motions[parent][0] + S, motions[parent][1] + momentum
+    return motions
 
 
 def _shifted(S: Any, momentum: Any, p: Any) -> Array:
@@ -132,11 +132,11 @@ def times(b: Body, V: Any) -> Array:
 
 def composite(tree: Tree, joints: list[Axis]) -> list[Body]:
     """Mass, first moment and inertia about the origin of all that each joint carries, in its frame."""
-    found = [about_origin(*tree.body(i)) for i in range(len(tree.parents))]
-    for i in reversed(range(len(found))):
+    bodies = [about_origin(*tree.body(i)) for i in range(len(tree.parents))]
+    for i in reversed(range(len(bodies))):
         if (parent := tree.parents[i]) >= 0:
-            found[parent] = Body(*(a + b for a, b in zip(found[parent], to_parent(found[i], joints[i]), strict=True)))
-    return found
+            bodies[parent] = Body(*(a + b for a, b in zip(bodies[parent], to_parent(bodies[i], joints[i]), strict=True)))
+    return bodies
 
 
 def about_origin(m: Any, c: Any, I: Any) -> Body:

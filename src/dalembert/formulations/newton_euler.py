@@ -51,7 +51,7 @@ def inverse_dynamics(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
     """Joint forces tau (..., n)."""
-    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    joints = [JointMotion(tree, i, q[..., i]) for i in range(len(tree.parents))]
     links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
     return stack([force[-1] for force in inward(tree, joints, links, wrenches)])
 
@@ -60,30 +60,30 @@ def newton_euler_pass(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Pass:
     """All intermediate vectors of table 3.3."""
-    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    joints = [JointMotion(tree, i, q[..., i]) for i in range(len(tree.parents))]
     links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
     forces = inward(tree, joints, links, wrenches)
-    found: list[list[Any]] = [[] for _ in Pass._fields]
+    columns: list[list[Any]] = [[] for _ in Pass._fields]
     for i, ((w, wd, vd), (F, N, f, m, _)) in enumerate(zip(links, forces, strict=True)):
         pose = tree.pose(i, q[..., i])
         p_star = rotate_back(pose.rotation, pose.translation)
         vectors = (w, wd, vd, vd + swing(w, wd, tree.com[i]), F, N, f, m + cross(p_star, f))
-        for column, vector in zip(found, vectors, strict=True):
+        for column, vector in zip(columns, vectors, strict=True):
             column.append(vector)
-    return Pass(*(np.stack(np.broadcast_arrays(*column), axis=-2) for column in found))
+    return Pass(*(np.stack(np.broadcast_arrays(*column), axis=-2) for column in columns))
 
 
 def joint_wrenches(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
     """(moment, force) that each joint exerts on its link, about the link's origin in its axes: (..., n, 6)."""
-    joints = [Motion(tree, i, q[..., i]) for i in range(len(tree.parents))]
+    joints = [JointMotion(tree, i, q[..., i]) for i in range(len(tree.parents))]
     links = outward(tree, joints, qd, qdd, tree.base_motion(base_twist, base_acceleration))
-    found = [join(m, f) for _, _, f, m, _ in inward(tree, joints, links, wrenches)]
-    return np.stack(np.broadcast_arrays(*found), axis=-2)
+    rows = [join(m, f) for _, _, f, m, _ in inward(tree, joints, links, wrenches)]
+    return np.stack(np.broadcast_arrays(*rows), axis=-2)
 
 
-class Motion:
+class JointMotion:
     """Joint i at position q: how vectors pass from the axes of the parent into those of the joint and of the link."""
 
     def __init__(self, tree: Tree, i: int, q: Any) -> None:
@@ -101,7 +101,7 @@ class Motion:
         return rotate(self.before.rotation, turn_z(self.c, self.s, v))
 
 
-def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any, Any, Any]) -> list[tuple[Any, Any, Any]]:
+def outward(tree: Tree, joints: list[JointMotion], qd: Any, qdd: Any, base: tuple[Any, Any, Any]) -> list[tuple[Any, Any, Any]]:
     """(w, wd, vd) of every link in its own axes, from the base to the tips."""
     links: list[tuple[Any, Any, Any]] = []
     for i, parent in enumerate(tree.parents):
@@ -116,11 +116,11 @@ def outward(tree: Tree, joints: list[Motion], qd: Any, qdd: Any, base: tuple[Any
     return links
 
 
-def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], wrenches: Any) -> list[tuple[Any, ...]]:
+def inward(tree: Tree, joints: list[JointMotion], links: list[tuple[Any, Any, Any]], wrenches: Any) -> list[tuple[Any, ...]]:
     """(F, N, f, m, tau) of every link, forces and moments from the tips to the base; m is about the link's own origin."""
     n = len(tree.parents)
     handed: list[list[tuple[Any, Any]]] = [[] for _ in range(n)]  # (f, m) of the children, in the axes of link i
-    found: list[tuple[Any, ...]] = [()] * n
+    forces: list[tuple[Any, ...]] = [()] * n
     for i in reversed(range(n)):
         w, wd, vd = links[i]
         s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
@@ -134,8 +134,8 @@ def inward(tree: Tree, joints: list[Motion], links: list[tuple[Any, Any, Any]], 
         f_joint, m_joint = rotate(j.after.rotation, f), rotate(j.after.rotation, m)
         m_joint = m_joint + cross(j.p, f_joint)
         tau = j.rho * m_joint[..., 2] + j.sigma * f_joint[..., 2]  # (3.3-58), in joint axes
-        found[i] = F, N, f, m, tau
+        forces[i] = F, N, f, m, tau
         if parent >= 0:
             f, m = j.out(f_joint), j.out(m_joint)
             handed[parent].append((f, m + cross(j.before.translation, f)))
-    return found
+    return forces

@@ -202,14 +202,14 @@ def _shift(tree: Tree, X: list[Any]) -> Array:
 
 def _resolvent(tree: Tree, X: list[Any]) -> Array:
     """(1 - E)^-1 of a shift E: products of steps along the paths."""
-    found: dict[tuple[int, int], Any] = {}
+    entries: dict[tuple[int, int], Any] = {}
     for j in range(len(X)):
         y, i = np.eye(6, dtype=int), j
-        found[j, j] = y
+        entries[j, j] = y
         while tree.parents[i] >= 0:
             y, i = X[i] @ y, tree.parents[i]
-            found[i, j] = y
-    return blocks(found, len(X), (6, 6))
+            entries[i, j] = y
+    return blocks(entries, len(X), (6, 6))
 
 
 def spatial_operators(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> SpatialOperators:

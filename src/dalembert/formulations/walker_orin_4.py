@@ -17,7 +17,7 @@ from dalembert.algebra.linalg import PLAIN, Pivots
 from dalembert.algebra.spatial import Array, above, dot, scaled, zeros
 from dalembert.model.tree import Tree
 
-NOTHING = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number
+LEAST_CURVATURE = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number
 
 
 def forward_dynamics(
@@ -37,8 +37,8 @@ def forward_dynamics(
     weightless = tree._replace(gravity=zeros(3))
 
     def product(p: Any) -> Array:
-        found = inverse_dynamics(weightless, q, zeros(n), p)
-        return found if pivots.armature is None else found + pivots.armature * p
+        forces = inverse_dynamics(weightless, q, zeros(n), p)
+        return forces if pivots.armature is None else forces + pivots.armature * p
 
     x = 0 * tau
     r = tau - inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
@@ -48,7 +48,7 @@ def forward_dynamics(
         for older, M_older, weight in before:
             p = p - scaled(dot(r, M_older) * weight, older)
         Mp = product(p)
-        weight = 1 / above(dot(p, Mp), NOTHING, np.inf)
+        weight = 1 / above(dot(p, Mp), LEAST_CURVATURE, np.inf)
         step = dot(p, r) * weight
         x, r = x + scaled(step, p), r - scaled(step, Mp)
         before.append((p, Mp, weight))

@@ -63,9 +63,9 @@ def check(robot: Model) -> Findings:
     """
     noted = [Finding(note.link, note.topic, note.remark) for note in robot.notes]
     carrying, joints = set(robot.parents), set(robot.joint_names)
-    found = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
-    known = {(doubt.link, doubt.topic) for doubt in found}
-    return Findings([*(note for note in noted if (note.link, note.topic) not in known), *found])
+    findings = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
+    known = {(doubt.link, doubt.topic) for doubt in findings}
+    return Findings([*(note for note in noted if (note.link, note.topic) not in known), *findings])
 
 
 def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:

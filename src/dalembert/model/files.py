@@ -46,8 +46,8 @@ def load(cls: type[M], path: str | Path) -> M:
     if len(data) > limits.ROBOT_BYTES:
         raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
     model = readers[suffix](cls, data, path.name)
-    found = check(model)
-    doubts = [*found.about("unread"), *found.about("inertia"), *found.about("mimic")]
+    findings = check(model)
+    doubts = [*findings.about("unread"), *findings.about("inertia"), *findings.about("mimic")]
     if doubts:
         more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0]}{more}", DataWarning)

@@ -44,27 +44,27 @@ class Tree(NamedTuple):
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The links carried by each link."""
-        found: list[list[int]] = [[] for _ in self.parents]
+        children: list[list[int]] = [[] for _ in self.parents]
         for i, parent in enumerate(self.parents):
             if parent >= 0:
-                found[parent].append(i)
-        return tuple(map(tuple, found))
+                children[parent].append(i)
+        return tuple(map(tuple, children))
 
     def path(self, i: int) -> tuple[int, ...]:
         """The links from the base to link i, itself included."""
-        found: list[int] = []
+        path: list[int] = []
         while i >= 0:
-            found.append(i)
+            path.append(i)
             i = self.parents[i]
-        return tuple(reversed(found))
+        return tuple(reversed(path))
 
     def poses(self, q: Any) -> list[Transform]:
         """Every link's frame in the base frame."""
-        found: list[Transform] = []
+        poses: list[Transform] = []
         for i, parent in enumerate(self.parents):
             step = self.pose(i, q[..., i])
-            found.append(step if parent < 0 else compose(found[parent], step))
-        return found
+            poses.append(step if parent < 0 else compose(poses[parent], step))
+        return poses
 
     def at(self, i: int, q: Any) -> Any:
         """How far joint i has moved at position q."""

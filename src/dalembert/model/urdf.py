@@ -56,8 +56,8 @@ def _robot(cls: type[M], root: Element, what: str) -> M:
     carried = {child for _, child, _ in joints}
     roots = [name for name in inertias if name not in carried]
     if len(roots) != 1:
-        found = ", ".join(map(repr, roots[:5])) or "none: the joints form a cycle"
-        raise Error(f"a robot has exactly one root link, found {len(roots)} ({found})")
+        names = ", ".join(map(repr, roots[:5])) or "none: the joints form a cycle"
+        raise Error(f"a robot has exactly one root link, found {len(roots)} ({names})")
     bodies = list(_depth_first(roots[0], joints, inertias))
     if len(bodies) + 1 != len(inertias):
         lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
@@ -157,8 +157,8 @@ def _inertia(link: Element, here: str) -> Inertia:
     if inertial is None:
         return Inertia.zero()
     for tag, keys in (("mass", ("value",)), ("inertia", MOMENTS)):
-        found = inertial.find(tag)
-        if found is None or any(found.get(key) is None for key in keys):
+        element = inertial.find(tag)
+        if element is None or any(element.get(key) is None for key in keys):
             raise Error(f"{here}: <inertial> needs <{tag}> with {', '.join(keys)}")
     xx, xy, xz, yy, yz, zz = (_float(inertial.find("inertia"), k, here, 0.0) for k in MOMENTS)
     mass = _float(inertial.find("mass"), "value", here, 0.0)

@@ -110,14 +110,14 @@ def _trim(place: Path) -> None:
 
 
 def _entries(place: Path | None) -> list[tuple[float, int, Path]]:
-    found: list[tuple[float, int, Path]] = []
+    entries: list[tuple[float, int, Path]] = []
     with suppress(OSError):
         for path in place.iterdir() if place is not None else ():
             with suppress(OSError):
                 status = path.lstat()
                 if path.suffix in (".bin", ".tmp") and stat.S_ISREG(status.st_mode):
-                    found.append((status.st_mtime, status.st_size, path))
-    return found
+                    entries.append((status.st_mtime, status.st_size, path))
+    return entries
 
 
 def info() -> dict[str, object]:

@@ -109,11 +109,11 @@ def compile_program(program: Program) -> Kernel:
     [[11.0, 201.0], [31.0, 401.0]]
     """
     instance(program, Program, "the program to compile")
-    found = _made.get(program.digest)
-    if found is None:
-        found = _unpack(_code(program), (compile_program, (program,)))
-        found = _made.setdefault(program.digest, found)
-    return found
+    kernel = _made.get(program.digest)
+    if kernel is None:
+        kernel = _unpack(_code(program), (compile_program, (program,)))
+        kernel = _made.setdefault(program.digest, kernel)
+    return kernel
 
 
 def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
@@ -189,7 +189,7 @@ def source_digest(*parts: str) -> str:
     >>> source_digest("native", "errors.py") != source_digest("native") != source_digest()
     True
     """
-    found, read = hashlib.sha256(), 0
+    digest, read = hashlib.sha256(), 0
 
     def walk(place: Traversable, path: str) -> None:
         nonlocal read
@@ -198,13 +198,13 @@ def source_digest(*parts: str) -> str:
                 if item.name != "__pycache__":
                     walk(item, f"{path}/{item.name}")
         elif place.name.endswith(".py"):
-            found.update(f"{path}\n".encode() + place.read_bytes())
+            digest.update(f"{path}\n".encode() + place.read_bytes())
             read += 1
 
     with suppress(OSError):
         for part in parts or ("",):
             walk(files("dalembert") / part if part else files("dalembert"), part)
-    return found.hexdigest() if read else ""
+    return digest.hexdigest() if read else ""
 
 
 # all that a given program's code depends on, read with the code itself: a file edited later must not lend its name to it

@@ -140,8 +140,8 @@ def _in_python(kernel: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.n
         return array[tuple(i if d > 1 else 0 for i, d in zip(index, array.shape, strict=False))]
 
     for index in product(*map(range, counts)):
-        found = kernel(*(at(a, index) for a in inputs))
-        for target, result in zip(outputs, found if isinstance(found, tuple) else (found,), strict=True):
+        results = kernel(*(at(a, index) for a in inputs))
+        for target, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
             at(target, index)[...] = result
 
 

@@ -31,7 +31,7 @@ from dalembert.text import table
 from dalembert.trace.count import OperationCount
 from dalembert.trace.program import Program
 
-NOTHING = 1e-12  # of what an entry could be: below this there are only rounding errors
+NEGLIGIBLE = 1e-12  # of what an entry could be: below this there are only rounding errors
 
 
 class Parts(NamedTuple):
@@ -143,7 +143,7 @@ def _largest(D_tran: Array, D_rot: Array, h_tran: Array, h_rot: Array, c: Array,
     D = np.outer(reach, reach)  # no smaller than |D_ij|
     h = h_tran + h_rot + c + D @ qdd
     parts = ((np.maximum(D_tran, D_tran.T), D), (np.maximum(D_rot, D_rot.T), D), (h_tran, h), (h_rot, h))
-    return Parts(*(np.where(x > NOTHING * scale, x, 0.0) for x, scale in parts))
+    return Parts(*(np.where(x > NEGLIGIBLE * scale, x, 0.0) for x, scale in parts))
 
 
 def _kept(tran: Array, rot: Array, threshold: float) -> tuple[Array, Array]:

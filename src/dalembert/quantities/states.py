@@ -46,13 +46,13 @@ def evaluate_states(
         nonlocal count, singular, first
         for states in read_states(robot, source, list(described.inputs), progress):
             given = [states[x] for x in described.inputs]
-            found = compile(robot, quantity, method)(*given)
-            weak = singular_states(robot, described, method, (found,), given[0], (len(found),)) if described.divides else None
+            values = compile(robot, quantity, method)(*given)
+            weak = singular_states(robot, described, method, (values,), given[0], (len(values),)) if described.divides else None
             if weak is not None:
                 first = count + int(np.argmax(weak >= 0)) if first < 0 else first
                 singular += int((weak >= 0).sum())
-            count += len(found)
-            yield (states if everything else {}) | {result: found}
+            count += len(values)
+            yield (states if everything else {}) | {result: values}
 
     pieces = computed()
     first_piece = next(pieces, {result: np.zeros((0, robot.n))})  # without any states, the columns all the same

@@ -150,9 +150,9 @@ def _asked(
     check_frame(frame)
     chosen, described = row_indices(rows), quantity_named(quantity)
 
-    def guard(found: Array, q: Array, batch: tuple[int, ...]) -> None:
+    def guard(result: Array, q: Array, batch: tuple[int, ...]) -> None:
         q = np.broadcast_to(np.real(q), (*batch, robot.n))
-        check_regular(robot, described, described.method, (found,), q, batch)
+        check_regular(robot, described, described.method, (result,), q, batch)
         _check_independent(robot, quantity, q, link, _conditions(robot, q, link, frame, chosen, point, damping))
 
     given = {**given, "point": point, "damping": damping}
@@ -197,6 +197,6 @@ def _conditions(
     size = np.sqrt(np.diagonal(A, axis1=-2, axis2=-1))
     zero = (size == 0).any(axis=-1)
     size = np.where(size == 0, 1.0, size)
-    found = np.zeros(len(flat))
-    found[known] = np.where(zero, np.inf, np.linalg.cond(A / (size[..., :, None] * size[..., None, :])))
-    return found
+    conditions = np.zeros(len(flat))
+    conditions[known] = np.where(zero, np.inf, np.linalg.cond(A / (size[..., :, None] * size[..., None, :])))
+    return conditions

@@ -67,11 +67,11 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     single = not start.batch
     happened = tuple(parts[0][0].t_events) if events and single else ()
     dense = parts[0][0].sol if single else None
-    found = Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
+    trajectory = Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
     if not held:
-        return found
+        return trajectory
     work = [_work(_held(forces, r, len(parts), n), plan.step, times, solved.sol) for r, (solved, _) in enumerate(parts)]
-    return replace(found, worked=np.reshape(work, (*start.batch, len(times))))
+    return replace(trajectory, worked=np.reshape(work, (*start.batch, len(times))))
 
 
 def _held(forces: Forces, r: int, count: int, n: int) -> Array:

@@ -9,14 +9,14 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
 from dalembert.simulation.integrators import ITERATIONS, Integrator, Stage, advance, table
-from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start, wide
+from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import CONVERGED, Stages, apart
 
 Velocity = Callable[[Model, Array, Array], Array]  # qd from q and the velocities of a route
 BEGIN = Stage(0.0, 0, 0, 0, 0)
 
 
-def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity) -> Found:
+def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity) -> Rollouts:
     """All steps of all rollouts."""
     driven = _Driven(plan, integrator, start, forces, acting, velocity)
     q, v, tau, memories, work = [], [], [], [], []
@@ -37,7 +37,7 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
     count, n = q[0].shape
     memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
     q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))
-    return Found(q, v, tau, memory, None if forces.array is None else np.stack(work, axis=1))
+    return Rollouts(q, v, tau, memory, None if forces.array is None else np.stack(work, axis=1))
 
 
 class _Memory:
@@ -108,19 +108,19 @@ class _Driven:
     def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
         """The joint forces (..., n)."""
         array, function = self.forces.array, self.forces.function
-        found: Any = None
+        result: Any = None
         if array is not None:
-            found = array[..., min(step, array.shape[-2] - 1), :]
+            result = array[..., min(step, array.shape[-2] - 1), :]
         elif function and self.memory is None:
-            found = function(time, q, qd)
+            result = function(time, q, qd)
         elif function and self.memory:
-            found = function(time, q, qd, self.memory.at.copy())
-            if not isinstance(found, tuple) or len(found) != 2:
+            result = function(time, q, qd, self.memory.at.copy())
+            if not isinstance(result, tuple) or len(result) != 2:
                 raise Error(
-                    f"simulate: a controller with a memory must return its forces and the memory's rate, got {brief(found)}"
+                    f"simulate: a controller with a memory must return its forces and the memory's rate, got {brief(result)}"
                 )
-            found, rate = found
+            result, rate = result
             rate = wide(rate, self.memory.y.shape, "a controller must return the rate of its memory", time)
             if s is not None:
                 self.memory.move(s, rate)
-        return wide(found, q.shape, "torque(t, q, qd) must return forces", time)
+        return wide(result, q.shape, "torque(t, q, qd) must return forces", time)

@@ -8,14 +8,14 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.native import threads
 from dalembert.simulation.integrators import ITERATIONS, Integrator, table
-from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
+from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
 from dalembert.simulation.stages import Stages, apart
 
 BLOCK = 128  # rollouts whose numbers stay near the processor
 WORK = 3_000_000  # passes times rollouts in one native call: a tenth of a second or so, then Ctrl-C and progress are handled
 
 
-def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Found:
+def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting) -> Rollouts:
     """All steps of all rollouts, blocks of them at once on threads."""
     n = plan.robot.n
     q, v = start.flat()
@@ -53,7 +53,7 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
         threads.run([rollouts(part) for part in parts[k : k + workers]])
         told(0)
     held = tau[:, :: plan.every] if tau.shape[1] > 1 else np.broadcast_to(tau, (len(q), plan.samples, n))
-    return Found(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), work=work)
+    return Rollouts(kept[0], kept[1], np.concatenate([held, held[:, -1:]], axis=1), work=work)
 
 
 def _rollouts(
@@ -95,8 +95,8 @@ def _piece(tau: Array, every: int, k: int, count: int) -> Array:
     """The forces (samples, every, 1, B, n) from sample k on; constant ones have one sample and step."""
     if tau.shape[1] == 1:
         return np.ascontiguousarray(np.moveaxis(tau, 1, 0)[None, None])
-    found = np.moveaxis(tau[:, k * every : (k + count) * every], 1, 0)
-    return np.ascontiguousarray(found.reshape(count, every, *found.shape[1:])[:, :, None])
+    forces = np.moveaxis(tau[:, k * every : (k + count) * every], 1, 0)
+    return np.ascontiguousarray(forces.reshape(count, every, *forces.shape[1:])[:, :, None])
 
 
 def _done(force: Array, start: Array, q: Array) -> Array:

@@ -76,7 +76,7 @@ class Acting(NamedTuple):
     function: Callable[[Array], Array] | None
 
 
-class Found(NamedTuple):
+class Rollouts(NamedTuple):
     """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
 
     work (B, T) is that of forces which change between the samples, and None where it follows from the samples.

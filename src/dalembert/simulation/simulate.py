@@ -24,7 +24,7 @@ from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.wrenches import as_array
 from dalembert.simulation import adaptive, driven, fixed
 from dalembert.simulation.integrators import INTEGRATORS
-from dalembert.simulation.plan import Acting, Forces, Found, Plan, Start
+from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.trajectory import Trajectory
 
@@ -95,11 +95,11 @@ def simulate(
                 f"{integrator} integrates joint velocities; velocities={velocities!r} needs one of {', '.join(INTEGRATORS)}"
             )
         wanted = adaptive.Wanted(positive(rtol, "simulate: rtol"), positive(atol, "simulate: atol"), events)
-        found = adaptive.run(plan, integrator, start, forces, acting, wanted)
+        trajectory = adaptive.run(plan, integrator, start, forces, acting, wanted)
     else:
-        found = _fixed(plan, integrator, start, forces, acting, events)
-    _look(robot, found)
-    return found
+        trajectory = _fixed(plan, integrator, start, forces, acting, events)
+    _look(robot, trajectory)
+    return trajectory
 
 
 def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
@@ -114,17 +114,17 @@ def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Ac
     start = start._replace(qd=v)
     if robot.n * prod(start.batch) == 0:
         empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
-        found = Found(empty, empty, empty)
+        motion = Rollouts(empty, empty, empty)
     elif forces.function or acting.function:
-        found = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
+        motion = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
     else:
-        found = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
-    qd = views.out(robot, found.q, found.v)
-    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (found.q, qd, found.tau))
-    memory = None if found.memory is None else found.memory.reshape(*start.batch, *found.memory.shape[1:])
+        motion = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
+    qd = views.out(robot, motion.q, motion.v)
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (motion.q, qd, motion.tau))
+    memory = None if motion.memory is None else motion.memory.reshape(*start.batch, *motion.memory.shape[1:])
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
     held = forces.function is None and (plan.every == 1 or forces.constant)
-    work = None if found.work is None else found.work.reshape(*start.batch, -1)
+    work = None if motion.work is None else motion.work.reshape(*start.batch, -1)
     return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work)
 
 
@@ -168,11 +168,11 @@ def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
 
 
 def _events(given: Any) -> tuple[Callable[..., Any], ...]:
-    found = () if given is None else (given,) if callable(given) else tuple(listed(given, "simulate: events"))
-    for event in found:
+    events = () if given is None else (given,) if callable(given) else tuple(listed(given, "simulate: events"))
+    for event in events:
         if not callable(event):
             raise Error(f"simulate: an event must be a function event(t, q, qd), got {brief(event)}")
-    return found
+    return events
 
 
 def _room(robot: Model, samples: int, forces: Forces) -> None:
@@ -253,15 +253,15 @@ def _over_time(wrench: Wrench) -> Wrench:
     return Wrench(*parts, frame=wrench.frame)
 
 
-def _look(robot: Model, found: Trajectory) -> None:
+def _look(robot: Model, trajectory: Trajectory) -> None:
     """A motion that leaves the finite numbers is an error; among rollouts a warning."""
-    finite = np.isfinite(found.q).all(axis=-1) & np.isfinite(found.qd).all(axis=-1)
-    bad = ~np.reshape(finite, (-1, len(found)))  # (rollouts, samples)
+    finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
+    bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
     if not bad.any():
         return
-    first = found.time[np.argmax(bad.any(axis=0))]
+    first = trajectory.time[np.argmax(bad.any(axis=0))]
     advice = "; a smaller step, or Radau for stiff arms, may help" if first else ", since q0 or qd0 is not"
     say = f"the motion of {robot.name} is not finite from t = {first:g} s on{advice}"
-    if found.q.ndim == 2:
+    if trajectory.q.ndim == 2:
         raise Error(f"simulate: {say}")
     warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)

@@ -18,16 +18,16 @@ def forces(robot: Robot) -> tuple[str, Cells]:
     ['joint', 'unit', 'largest force', 'inertial', 'coriolis', 'centrifugal', 'gravity', 'friction']
     """
     motion = follow(robot)
-    found = torques(robot, motion)
-    cells = [["joint", "unit", "largest force", *found._fields[1:]]]
+    parts = torques(robot, motion)
+    cells = [["joint", "unit", "largest force", *parts._fields[1:]]]
     for i, link in enumerate(robot.links):
         unit = "N" if link.joint.kind == "prismatic" else "N m"
-        sizes = [float(np.abs(part[:, i]).max()) for part in found]
+        sizes = [float(np.abs(part[:, i]).max()) for part in parts]
         cells.append([link.joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
     return f"largest joint forces along the motion of the report ({motion.time[-1]:g} s), and of their parts", cells
 
 
-def best(found: Comparison) -> tuple[str, Cells]:
+def best(comparison: Comparison) -> tuple[str, Cells]:
     """What is shown, and for each quantity how many methods there are, how far they differ, and which are fastest and shortest.
 
     >>> import dalembert as da
@@ -35,8 +35,8 @@ def best(found: Comparison) -> tuple[str, Cells]:
     ['mass matrix', '8']
     """
     cells = [["quantity", "methods", "differ by", "fastest", "ns per state", "fewest operations", "mul", "add"]]
-    for quantity in found.quantities:
-        rows = [row for row in found.rows if row.quantity == quantity]
+    for quantity in comparison.quantities:
+        rows = [row for row in comparison.rows if row.quantity == quantity]
         fast, few = min(rows, key=lambda r: r.nanoseconds), min(rows, key=lambda r: r.customized.total)
         differ = f"{max(row.difference for row in rows):.0e}"
         counts = str(few.customized.mul), str(few.customized.add)

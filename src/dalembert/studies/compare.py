@@ -104,7 +104,7 @@ class Comparison:
         return optional("pandas").DataFrame([_flat(row, self.n) for row in self.rows])
 
 
-PRINTED = 10  # columns before those of printed counts
+BEFORE_PRINTED = 10  # columns before those of printed counts
 _TITLES = ["differs by", "customized mul", "add", "total", "general mul", "add", "total", "ns", "growth"]
 
 
@@ -119,7 +119,7 @@ def _cells(row: Row, n: int, width: int) -> list[list[str]]:
 
 def _text(cells: list[list[str]]) -> str:
     """Numbers end together, and the words about printed counts begin together."""
-    if len(cells[0]) > PRINTED:
+    if len(cells[0]) > BEFORE_PRINTED:
         width = max(len(row[-1]) for row in cells)
         cells = [[*row[:-1], row[-1].ljust(width)] for row in cells]
     return table(cells, right=True)
@@ -158,8 +158,8 @@ def compare(
     dynamics with a singular mass matrix, is a note, too.
 
     >>> import dalembert as da
-    >>> found = compare(da.robot("two_link"), "mass_matrix", states=100)
-    >>> len(found.rows), all(row.difference < 1e-12 for row in found.rows)
+    >>> comparison = compare(da.robot("two_link"), "mass_matrix", states=100)
+    >>> len(comparison.rows), all(row.difference < 1e-12 for row in comparison.rows)
     (8, True)
     """
     a_robot(robot, "compare")
@@ -232,10 +232,10 @@ def _compiled(robot: Model, quantity: str, method: str) -> Any:
         return compile(robot, quantity, method)
 
 
-def _difference(found: Array, expected: Array) -> float:
+def _difference(result: Array, expected: Array) -> float:
     """Relative to the largest entry; infinite where only one of them is a number."""
     there = np.isfinite(expected)
-    if not np.isfinite(found[there]).all():
+    if not np.isfinite(result[there]).all():
         return float("inf")
     scale = np.abs(expected[there]).max()
-    return float(np.abs(found[there] - expected[there]).max() / scale) if scale else float(np.abs(found[there]).max())
+    return float(np.abs(result[there] - expected[there]).max() / scale) if scale else float(np.abs(result[there]).max())

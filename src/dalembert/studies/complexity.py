@@ -111,15 +111,15 @@ def growth(method: str, quantity: str = "inverse_dynamics") -> Growth:
     """
 
     def count(n: int) -> tuple[int, int, int]:
-        found = general_chain(n).operation_count(quantity, method, customized=False)
-        return found.mul, found.add, found.total
+        counted = general_chain(n).operation_count(quantity, method, customized=False)
+        return counted.mul, counted.add, counted.total
 
     counts = [count(n) for n in FIT]
-    found = Growth(method, *(fitted(FIT, column) for column in zip(*counts, strict=True)))
+    counted = Growth(method, *(fitted(FIT, column) for column in zip(*counts, strict=True)))
     far = count(CHECK)
-    if tuple(value(p, CHECK) for p in found[1:]) != far:
+    if tuple(value(p, CHECK) for p in counted[1:]) != far:
         raise ArithmeticError(f"the count of {method} is not a polynomial: {far} at n = {CHECK}")
-    return found
+    return counted
 
 
 def fitted(points: Sequence[int], values: Sequence[int]) -> Polynomial:

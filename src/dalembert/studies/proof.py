@@ -141,8 +141,8 @@ def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:
 
 
 def _residues(program: Program, values: dict[str, Any]) -> list[Any]:
-    found = replay(program, values)
-    return [x for array in (found if isinstance(found, tuple) else (found,)) for x in array.ravel()]
+    residues = replay(program, values)
+    return [x for array in (residues if isinstance(residues, tuple) else (residues,)) for x in array.ravel()]
 
 
 def on_tree(function: Callable[..., Any], structure: str, parents: tuple[int, ...]) -> Callable[..., Any]:

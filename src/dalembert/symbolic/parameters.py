@@ -83,24 +83,24 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     for part in chosen:
         choice(part, "part of a symbolic robot:", PARTS)
     t = robot.tree
-    found: list[tuple[str, str, tuple[int, ...], float]] = []
+    entries: list[tuple[str, str, tuple[int, ...], float]] = []
 
     def take(field: str, array: Array, label: str, i: int) -> None:
-        found.extend((f"{label}{_AXES[k]}{i + 1}", field, (i, k), float(array[i, k])) for k in range(3) if array[i, k])
+        entries.extend((f"{label}{_AXES[k]}{i + 1}", field, (i, k), float(array[i, k])) for k in range(3) if array[i, k])
 
     for i in range(robot.n):
         if "mass" in chosen and t.mass[i]:
-            found.append((f"m{i + 1}", "mass", (i,), float(t.mass[i])))
+            entries.append((f"m{i + 1}", "mass", (i,), float(t.mass[i])))
         if "com" in chosen:
             take("com", t.com, "c", i)
         if "inertia" in chosen:
             for r, c in zip(*np.triu_indices(3), strict=True):
                 if t.inertia[i, r, c]:
-                    found.append((f"I{_AXES[r]}{_AXES[c]}{i + 1}", "inertia", (i, int(r), int(c)), float(t.inertia[i, r, c])))
+                    entries.append((f"I{_AXES[r]}{_AXES[c]}{i + 1}", "inertia", (i, int(r), int(c)), float(t.inertia[i, r, c])))
         if "length" in chosen:
             take("before", t.before.translation, "b", i)
             take("after", t.after.translation, "a", i)
     if "gravity" in chosen:
-        found += [(f"g{_AXES[k]}", "gravity", (k,), float(t.gravity[k])) for k in range(3) if t.gravity[k]]
-    names, fields, indices, values = zip(*found, strict=True) if found else ((), (), (), ())
+        entries += [(f"g{_AXES[k]}", "gravity", (k,), float(t.gravity[k])) for k in range(3) if t.gravity[k]]
+    names, fields, indices, values = zip(*entries, strict=True) if entries else ((), (), (), ())
     return Symbolic(robot, tuple(names), np.array(values, dtype=float), tuple(zip(fields, indices, strict=True)))

@@ -87,15 +87,15 @@ def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
 
 def _all_partials(program: Program, values: list[Any]) -> list[tuple[tuple[int, Any], ...]]:
     """For every node, its operands with the partial derivatives."""
-    found: list[tuple[tuple[int, Any], ...]] = []
+    partials: list[tuple[tuple[int, Any], ...]] = []
     for i, (op, *rest) in enumerate(program.nodes):
         if op in ("input", "const"):
-            found.append(())
+            partials.append(())
             continue
         given = operands((op, *rest))
         a, b = values[given[0]], values[given[-1]]
-        found.append(tuple(zip(given, _partials(op, a, b, values[i]), strict=True)))
-    return found
+        partials.append(tuple(zip(given, _partials(op, a, b, values[i]), strict=True)))
+    return partials
 
 
 def _forward(program: Program, values: list[Any], columns: list[tuple[int, int]]) -> list[list[Any]]:

@@ -99,8 +99,8 @@ class _Bounds:
 
     def replay(self, program: Program, x: list[Any]) -> list[Any]:
         """All outputs at these scalars, one after the other."""
-        found = replay(program, {v.name: np.array(x[self.parts[v.name]], dtype=object).reshape(v.shape) for v in program.inputs})
-        return [y for array in (found if isinstance(found, tuple) else (found,)) for y in array.flat]
+        bounds = replay(program, {v.name: np.array(x[self.parts[v.name]], dtype=object).reshape(v.shape) for v in program.inputs})
+        return [y for array in (bounds if isinstance(bounds, tuple) else (bounds,)) for y in array.flat]
 
     def jacobian(self, X: list[Any]) -> list[list[Any]]:
         """One row per output scalar, one entry per moving input scalar."""

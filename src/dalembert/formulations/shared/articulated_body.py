@@ -113,7 +113,7 @@ def accelerations(
 def bias_forces(tree: Tree, joints: list[Axis], qd: Any, base: tuple[Any, Any, Any], wrenches: Any) -> list[Array]:
     """p_i: the wrench on link i about its frame's origin required while no joint accelerates."""
     motion: list[tuple[Any, Any, Any]] = []
-    found: list[Array] = []
+    forces: list[Array] = []
     for i, parent in enumerate(tree.parents):
         j, z_qd = joints[i], along_z(qd[..., i])
         w, wd, vd = base if parent < 0 else motion[parent]
@@ -126,8 +126,8 @@ def bias_forces(tree: Tree, joints: list[Axis], qd: Any, base: tuple[Any, Any, A
         m, c, I = tree.body(i)
         F = m * (vd + swing(w, wd, c))
         p = join(spin(I, w, wd) + cross(c, F), F)
-        found.append(p if wrenches is None else p - wrench_on(tree, i, wrenches))
-    return found
+        forces.append(p if wrenches is None else p - wrench_on(tree, i, wrenches))
+    return forces
 
 
 def inward(

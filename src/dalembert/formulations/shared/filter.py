@@ -88,7 +88,7 @@ def force_cross(V: Any) -> Array:
 
 def bias(tree: Tree, k: Links, V: list[Any], wrenches: Any, gravity: bool = True) -> list[Any]:
     """b_i = V x M V less the weight and the wrench on the link (E-K2)."""
-    found: list[Any] = []
+    forces: list[Any] = []
     falling: list[Any] = []  # gravity in the axes of each link, as an acceleration
     for i, parent in enumerate(tree.parents):
         b = rotate(force_cross(V[i]), rotate(k.M[i], V[i]))
@@ -96,8 +96,8 @@ def bias(tree: Tree, k: Links, V: list[Any], wrenches: Any, gravity: bool = True
             above = join(zeros(3), tree.gravity) if parent < 0 else falling[parent]
             falling.append(rotate_back(k.X[i], above))
             b = b - rotate(k.M[i], falling[i])
-        found.append(b if wrenches is None else b - wrench_on(tree, i, wrenches))
-    return found
+        forces.append(b if wrenches is None else b - wrench_on(tree, i, wrenches))
+    return forces
 
 
 # --- the diagonalized equations ---------------------------------------------------------------------------------------

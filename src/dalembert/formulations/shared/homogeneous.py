@@ -46,18 +46,18 @@ def relative(tree: Tree, A: list[Array], j: int, i: int) -> Any:
 
 def first_partials(tree: Tree, k: Kinematics) -> dict[tuple[int, int], Array]:
     """U_ij = dW_i/dq_j for j on the path to i (3.2-11)."""
-    found: dict[tuple[int, int], Array] = {}
+    partials: dict[tuple[int, int], Array] = {}
     for i in range(len(tree.parents)):
         for j in tree.path(i):
             inner = k.Q[j] @ relative(tree, k.A, j, i)
             parent = tree.parents[j]
-            found[i, j] = inner if parent < 0 else k.W[parent] @ inner
-    return found
+            partials[i, j] = inner if parent < 0 else k.W[parent] @ inner
+    return partials
 
 
 def second_partials(tree: Tree, k: Kinematics) -> dict[tuple[int, int, int], Array]:
     """U_ijl = dU_ij/dq_l for j, l on the path to i (3.2-13), symmetric in j and l."""
-    found: dict[tuple[int, int, int], Array] = {}
+    partials: dict[tuple[int, int, int], Array] = {}
     for i in range(len(tree.parents)):
         path = tree.path(i)
         for b, l in enumerate(path):
@@ -66,8 +66,8 @@ def second_partials(tree: Tree, k: Kinematics) -> dict[tuple[int, int, int], Arr
                 between = inner if j == l else relative(tree, k.A, j, tree.parents[l]) @ inner
                 parent = tree.parents[j]
                 outer = k.Q[j] @ between
-                found[i, j, l] = found[i, l, j] = outer if parent < 0 else k.W[parent] @ outer
-    return found
+                partials[i, j, l] = partials[i, l, j] = outer if parent < 0 else k.W[parent] @ outer
+    return partials
 
 
 def force_matrix(wrench: Any) -> Array:

@@ -10,31 +10,31 @@ from dalembert.studies.complexity import value
 from dalembert.studies.report.figures import Section, scientific, table_html
 
 TITLE = "All formulations compared"
-PRINTED = "total printed in the sources"
-HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED]
+PRINTED_HEAD = "total printed in the sources"
+HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED_HEAD]
 
 
-def comparison(robot: Robot, found: Comparison | None = None, progress: Callable[[int, int], Any] | None = None) -> Section:
-    """What da.compare finds, or has found: one table for each quantity."""
-    found = found or compare(robot, progress=progress)
+def comparison(robot: Robot, compared: Comparison | None = None, progress: Callable[[int, int], Any] | None = None) -> Section:
+    """The results of da.compare: one table for each quantity."""
+    compared = compared or compare(robot, progress=progress)
     told = (
         "<p>All formulations give the same numbers at different costs. Differences are from the first method at random states, "
         "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
         "source is written; totals include divisions and square roots. Nanoseconds are those of one state in a batch of "
-        f"{found.states}, by one thread on the machine that made this page.</p>"
+        f"{compared.states}, by one thread on the machine that made this page.</p>"
     )
-    tables = "".join(table(found, quantity) for quantity in found.quantities)
-    remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in found.remarks)
-    return Section("comparison", TITLE, (told if found.rows else "") + tables + remarks)
+    tables = "".join(table(compared, quantity) for quantity in compared.quantities)
+    remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in compared.remarks)
+    return Section("comparison", TITLE, (told if compared.rows else "") + tables + remarks)
 
 
-def table(found: Comparison, quantity: str) -> str:
+def table(compared: Comparison, quantity: str) -> str:
     """The formulations of one quantity; the fastest stands out."""
-    rows = [row for row in found.rows if row.quantity == quantity]
+    rows = [row for row in compared.rows if row.quantity == quantity]
     slowest, fastest = max(r.nanoseconds for r in rows), min(r.nanoseconds for r in rows)
     printed = any(r.printed for r in rows)
-    keep = [k for k, head in enumerate(HEAD) if head != PRINTED or printed]
-    cells = [_cells(row, found.n, slowest, row.nanoseconds == fastest) for row in rows]
+    keep = [k for k, head in enumerate(HEAD) if head != PRINTED_HEAD or printed]
+    cells = [_cells(row, compared.n, slowest, row.nanoseconds == fastest) for row in rows]
     words = quantity.replace("_", " ").capitalize()
     return table_html(
         [HEAD[k] for k in keep],

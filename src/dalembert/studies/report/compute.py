@@ -12,7 +12,7 @@ from dalembert.derived.joints import joint_parameters
 from dalembert.errors import Error
 from dalembert.formulations import generalized_dalembert
 from dalembert.robots import Robot
-from dalembert.studies.report.motion import Motion
+from dalembert.studies.report.motion import SampledMotion
 
 FREE = 2.0  # s of free fall
 # integrators to try, until energy drifts by less than DRIFT of the largest kinetic energy; and whether friction is left out
@@ -89,15 +89,15 @@ class Free(NamedTuple):
         return float(np.abs(self.balance).max()) / (float(np.abs(self.kinetic).max()) or 1.0)
 
 
-def relative(found: Array, expected: Array) -> float:
+def relative(result: Array, expected: Array) -> float:
     """The largest difference over the largest expected entry; 0 where there is nothing."""
     if not expected.size:
         return 0.0
     scale = float(np.abs(expected).max())
-    return float(np.abs(found - expected).max()) / (scale or 1.0)
+    return float(np.abs(result - expected).max()) / (scale or 1.0)
 
 
-def torques(robot: Robot, motion: Motion) -> Torques:
+def torques(robot: Robot, motion: SampledMotion) -> Torques:
     """Inertial, Coriolis (products of different velocities), centrifugal (squares), gravity and friction parts of tau.
 
     A joint that moves alone causes no Coriolis force, so the centrifugal part is the sum over j of C(q, e_j qd_j) e_j
@@ -124,7 +124,7 @@ def torques(robot: Robot, motion: Motion) -> Torques:
     )
 
 
-def inertias(robot: Robot, motion: Motion) -> Inertias:
+def inertias(robot: Robot, motion: SampledMotion) -> Inertias:
     """M = D_tran + D_rot of Fu, Gonzalez and Lee's (3.4-25), and the rotors on its diagonal.
 
     >>> import dalembert as da
@@ -143,14 +143,14 @@ def inertias(robot: Robot, motion: Motion) -> Inertias:
     return Inertias(robot.mass_matrix(motion.q), tran, rot, rotors)
 
 
-def quasi(robot: Robot, motion: Motion) -> Quasi | str:
+def quasi(robot: Robot, motion: SampledMotion) -> Quasi | str:
     """nu = m^T qd and D of M = U D U^T = m m^T, or why there is none (a joint without inertia).
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
     >>> arm = da.robot("two_link")
-    >>> found = quasi(arm, follow(arm))
-    >>> isinstance(found, Quasi) and found.defect < 1e-12
+    >>> values = quasi(arm, follow(arm))
+    >>> isinstance(values, Quasi) and values.defect < 1e-12
     True
     """
     q, qd = motion.q, motion.qd
@@ -161,15 +161,15 @@ def quasi(robot: Robot, motion: Motion) -> Quasi | str:
             warnings.simplefilter("ignore")  # singular states are reported on the page
             tau = robot.inverse_dynamics(q, qd, motion.qdd)
             parts = robot.quasi_velocity(q, qd), robot.quasi_force(q, tau), robot.diagonalize(q).D
-            found = Quasi(*parts, robot.kinetic_energy(q, qd))
+            result = Quasi(*parts, robot.kinetic_energy(q, qd))
     except Error as singular:
         return str(singular)
-    if not all(np.isfinite(x).all() for x in found):
+    if not all(np.isfinite(x).all() for x in result):
         return "the mass matrix is singular, or not positive, at some of the positions"
-    return found
+    return result
 
 
-def free(robot: Robot, motion: Motion) -> Free | str:
+def free(robot: Robot, motion: SampledMotion) -> Free | str:
     """Energies while the arm falls from where the motion starts, without torques; or why that cannot be computed.
 
     Light links with much friction are stiff: where steps are too long, shorter ones are taken, or another method; or the
@@ -178,8 +178,8 @@ def free(robot: Robot, motion: Motion) -> Free | str:
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
     >>> arm = da.robot("two_link")
-    >>> found = free(arm, follow(arm))
-    >>> isinstance(found, Free) and found.drift < 1e-6
+    >>> fall = free(arm, follow(arm))
+    >>> isinstance(fall, Free) and fall.drift < 1e-6
     True
     """
     if not robot.n:
@@ -191,27 +191,27 @@ def free(robot: Robot, motion: Motion) -> Free | str:
         if (smooth or integrator == "Radau") and (best or not rubs):
             break
         try:
-            found = _fall(robot.without_friction() if smooth else robot, motion, integrator, step, words)
+            fall = _fall(robot.without_friction() if smooth else robot, motion, integrator, step, words)
         except Error as failed:
             reasons.append(str(failed))
             continue
-        best = found if best is None or found.drift < best.drift else best
+        best = fall if best is None or fall.drift < best.drift else best
         if best.drift < DRIFT:
             break
     return best or reasons[0]
 
 
-def _fall(robot: Robot, motion: Motion, integrator: str, step: float, words: str) -> Free:
+def _fall(robot: Robot, motion: SampledMotion, integrator: str, step: float, words: str) -> Free:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # failures are reported on the page
         torque = _within(PATIENCE) if integrator == "Radau" else None
         t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
         few = slice(None, None, round(FREE / step / 200))
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
-        found = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
-    if not all(np.isfinite(x).all() for x in found[:-1]):
+        fall = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
+    if not all(np.isfinite(x).all() for x in fall[:-1]):
         raise Error("energies are not finite; robot.check() may show why")
-    return found
+    return fall
 
 
 def _within(seconds: float) -> Callable[..., Array]:

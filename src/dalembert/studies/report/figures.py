@@ -16,7 +16,7 @@ from dalembert.studies.report.charts import Panel, legend, line_chart, power_of,
 SHOWN = 12  # panels that are open at once
 TALL = 20  # rows of a table that scrolls
 DIGITS = 5
-ROUNDING = 1e-13  # of the largest value in a figure: what is below is called 0
+SHOWN_AS_ZERO = 1e-13  # of the largest value in a figure: what is below is called 0
 
 
 class Figure(NamedTuple):
@@ -46,7 +46,7 @@ class Section(NamedTuple):
 
 def figure_html(figure: Figure) -> str:
     """The charts, a legend, a caption, and a place for the table of numbers, which the page's script fills when it is opened."""
-    least = ROUNDING * max((p.size for p in figure.panels), default=0.0)
+    least = SHOWN_AS_ZERO * max((p.size for p in figure.panels), default=0.0)
     keys = [legend([(s.name, s.style) for s in p.series if s.style]) for p in figure.panels]
     shared = len(set(keys)) == 1
     panels = [panel_html(p, figure.time, least, "" if shared else key) for p, key in zip(figure.panels, keys, strict=True)]
@@ -82,7 +82,7 @@ def _drawn(panel: Panel) -> Panel:
 
 def figure_data(figure: Figure) -> dict[str, Any]:
     """The numbers of a figure, rounded, for the page's script."""
-    least = ROUNDING * max((p.size for p in figure.panels), default=0.0)
+    least = SHOWN_AS_ZERO * max((p.size for p in figure.panels), default=0.0)
     panels = [
         {
             "title": p.title,

@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.robots import Robot
 from dalembert.studies.report.figures import number
-from dalembert.studies.report.motion import Motion
+from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
 from dalembert.version import __version__
 
@@ -31,7 +31,7 @@ def structure(robot: Robot) -> str:
     return (told + (", a tree" if branches else "")) or "none"
 
 
-def header(robot: Robot, motion: Motion) -> str:
+def header(robot: Robot, motion: SampledMotion) -> str:
     """Title, view and facts."""
     count = f"{robot.n} joint{'' if robot.n == 1 else 's'}"
     source = f'<p class="source">Source: {escape(robot.source)}</p>' if robot.source else ""
@@ -56,7 +56,7 @@ def _view(robot: Robot) -> str:
     )
 
 
-def _facts(robot: Robot, motion: Motion) -> str:
+def _facts(robot: Robot, motion: SampledMotion) -> str:
     facts: list[tuple[str, str, str]] = [
         ("moving mass", f"{number(sum(x.inertia.mass for x in robot.links))} kg", f"{len(robot.links)} links"),
     ]
@@ -84,7 +84,7 @@ def _facts(robot: Robot, motion: Motion) -> str:
     )
 
 
-def _largest_inertia(robot: Robot, motion: Motion) -> tuple[str, str, str]:
+def _largest_inertia(robot: Robot, motion: SampledMotion) -> tuple[str, str, str]:
     """The range of the diagonal entry of M, among the revolute joints if there are any, that becomes largest."""
     M = np.diagonal(robot.mass_matrix(motion.q), axis1=-2, axis2=-1)
     units = np.array(force_units(robot))
@@ -100,7 +100,7 @@ def _direction(gravity: Array) -> str:
     return ", ".join(number(float(x) / size if size else 0.0, 3) for x in gravity)
 
 
-def _player(motion: Motion) -> str:
+def _player(motion: SampledMotion) -> str:
     start, end = float(motion.time[0]), float(motion.time[-1])
     speeds: Sequence[str] = ("0.25", "0.5", "1", "2")
     options = "".join(f'<option value="{s}"{" selected" if s == "1" else ""}>{s}×</option>' for s in speeds)

@@ -61,12 +61,14 @@ def _frames(robot: Robot) -> str:
 
 def doubts(robot: Robot) -> str:
     """What robot.check() finds."""
-    found = robot.check()
-    if not found:
+    findings = robot.check()
+    if not findings:
         return '<h3>Suspicious data</h3><p class="check good"><span aria-hidden="true">✓</span> No suspicious data found.</p>'
-    items = "".join(f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in found)
+    items = "".join(
+        f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in findings
+    )
     told = "The data are used as they are; nothing is corrected silently."
-    return f'<h3>Suspicious data <span class="badge doubt">{len(found)}</span></h3><p>{told}</p><ul class="doubts">{items}</ul>'
+    return f'<h3>Suspicious data <span class="badge doubt">{len(findings)}</span></h3><p>{told}</p><ul class="doubts">{items}</ul>'
 
 
 def closed_forms(robot: Robot) -> Section:
@@ -129,12 +131,12 @@ def broken(latex: str, width: int = WIDTH) -> list[str]:
     ['a + \\bigl(b - c\\bigr)', '+ d']
     """
     pieces, depth, start = list[str](), 0, 0
-    for found in re.finditer(r"[{}()]| (?=[+-] )", latex):
-        sign = found.group()
+    for match in re.finditer(r"[{}()]| (?=[+-] )", latex):
+        sign = match.group()
         depth += (sign in "{(") - (sign in "})")
         if sign == " " and depth == 0:
-            pieces.append(latex[start : found.start()])
-            start = found.start()
+            pieces.append(latex[start : match.start()])
+            start = match.start()
     lines = [""]
     for piece in [*pieces, latex[start:]]:
         if lines[-1] and _seen(lines[-1]) + _seen(piece) > width:

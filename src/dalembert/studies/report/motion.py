@@ -14,7 +14,7 @@ SAMPLES = 201
 PEAK = 1.875  # of a quintic's velocity, times its duration, for a move of 1
 
 
-class Motion(NamedTuple):
+class SampledMotion(NamedTuple):
     """Samples of a motion: time (T,), and q, qd, qdd (T, n)."""
 
     time: Array
@@ -60,7 +60,7 @@ def _ranges(robot: Model) -> tuple[Array, Array]:
     return middle - half, middle + half
 
 
-def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> Motion:
+def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMotion:
     """Samples of a path (a function of time with a `duration`), of a trajectory, or of the default quintic move.
 
     >>> import dalembert as da
@@ -72,23 +72,23 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> Motion:
         told = f"a quintic move of {DURATION:g} s between two configurations within the limits"
         if not robot.n:
             still = np.zeros((samples, 0))
-            return Motion(np.linspace(0.0, DURATION, samples), still, still, still, told)
+            return SampledMotion(np.linspace(0.0, DURATION, samples), still, still, still, told)
         path = quintic(*ends(robot), DURATION)
     if all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
         time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
         few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
-        motion = Motion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
+        motion = SampledMotion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
     elif callable(path) and hasattr(path, "duration"):
         given: Any = path
         time = np.linspace(0.0, float(given.duration), samples)
         q, qd, qdd = (np.asarray(x, dtype=float) for x in given(time))
-        motion = Motion(time, q, qd, qdd, told)
+        motion = SampledMotion(time, q, qd, qdd, told)
     else:
         raise Error(f"path must be a motion such as da.quintic(start, goal, duration) or a Trajectory, got {brief(path)}")
     return _checked(robot, motion)
 
 
-def _checked(robot: Model, motion: Motion) -> Motion:
+def _checked(robot: Model, motion: SampledMotion) -> SampledMotion:
     if motion.q.shape != (len(motion.time), robot.n):
         raise Error(f"a report follows one motion of the {robot.n} joints of {robot.name}, got positions of shape {motion.q.shape}")
     if len(motion.time) < 2 or not motion.time[-1] > motion.time[0]:

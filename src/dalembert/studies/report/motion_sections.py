@@ -9,7 +9,7 @@ from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
 from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
-from dalembert.studies.report.motion import Motion
+from dalembert.studies.report.motion import SampledMotion
 
 LINES = 8  # of different colours in one chart
 ENTRIES = 36  # of the mass matrix that a page keeps
@@ -29,7 +29,7 @@ def _section(key: str, title: str, before: str, figures: tuple[Figure, ...], aft
     return Section(key, title, before + "".join(map(figure_html, figures)) + after, figures)
 
 
-def motion(robot: Robot, m: Motion) -> Section:
+def motion(robot: Robot, m: SampledMotion) -> Section:
     """Positions, velocities and accelerations; with many joints, those that move most are drawn."""
     if not robot.n:
         return Section("motion", "The motion", NO_JOINTS)
@@ -65,20 +65,20 @@ def _few(robot: Robot) -> str:
     return f" The {LINES} joints that change most are plotted; the table has all." if robot.n > LINES else ""
 
 
-def torques(robot: Robot, m: Motion) -> Section:
+def torques(robot: Robot, m: SampledMotion) -> Section:
     """Joint forces, split by cause."""
     if not robot.n:
         return Section("torques", "Torques", NO_JOINTS)
-    found = compute.torques(robot, m)
+    split = compute.torques(robot, m)
     styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
-    parts = [name for name in styles if getattr(found, name).any()]
+    parts = [name for name in styles if getattr(split, name).any()]
     panels = [
         Panel(
             robot.joint_names[i],
             unit,
             (
-                *(Series("Coriolis" if p == "coriolis" else p, getattr(found, p)[:, i], styles[p]) for p in parts),
-                Series("total", found.total[:, i], "total"),
+                *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
+                Series("total", split.total[:, i], "total"),
             ),
         )
         for i, unit in enumerate(force_units(robot))
@@ -92,7 +92,7 @@ def torques(robot: Robot, m: Motion) -> Section:
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
-    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, found.defect))
+    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect))
 
 
 def _ordered(sizes: list[float]) -> list[int]:
@@ -103,22 +103,22 @@ def _ordered(sizes: list[float]) -> list[int]:
     return largest + [i for i in range(len(sizes)) if i not in largest]
 
 
-def inertias(robot: Robot, m: Motion) -> Section:
+def inertias(robot: Robot, m: SampledMotion) -> Section:
     """Entries of the mass matrix with their translational and rotational parts."""
     title = "Mass matrix"
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
-    found = compute.inertias(robot, m)
-    chosen = entries(found.total)
+    parts = compute.inertias(robot, m)
+    chosen = entries(parts.total)
     panels = []
     for i, j in chosen:
         unit = ("kg m²", "kg m", "kg")[sum(_sliding(robot)[k] for k in (i, j))]
-        rotor = (Series("rotor", found.rotors[:, i, j], "s4"),) if found.rotors[0].any() else ()
+        rotor = (Series("rotor", parts.rotors[:, i, j], "s4"),) if parts.rotors[0].any() else ()
         lines = (
-            Series("translation", found.translation[:, i, j], "s0"),
-            Series("rotation", found.rotation[:, i, j], "s1"),
+            Series("translation", parts.translation[:, i, j], "s0"),
+            Series("rotation", parts.rotation[:, i, j], "s1"),
             *rotor,
-            Series("total", found.total[:, i, j], "total"),
+            Series("total", parts.total[:, i, j], "total"),
         )
         panels.append(Panel(f"M{_below(i)}{_comma(robot)}{_below(j)}", unit, lines))
     all_of_them = robot.n * (robot.n + 1) // 2
@@ -131,7 +131,7 @@ def inertias(robot: Robot, m: Motion) -> Section:
     )
     words = "The sum of the parts equals the mass matrix by composite bodies"
     figure = Figure("mass-matrix", "motion", m.time, tuple(panels), caption, "more entries")
-    return _section("mass-matrix", title, "", (figure,), check_html(words, found.defect))
+    return _section("mass-matrix", title, "", (figure,), check_html(words, parts.defect))
 
 
 def entries(M: Array) -> list[tuple[int, int]]:
@@ -153,28 +153,28 @@ def _comma(robot: Robot) -> str:
     return "," if robot.n > 9 else ""
 
 
-def quasi(robot: Robot, m: Motion) -> Section:
+def quasi(robot: Robot, m: SampledMotion) -> Section:
     """Quasi-velocities, and D(k) next to the diagonal of M."""
     key, title = "quasi-velocities", "Quasi-velocities and D(k)"
     if not robot.n:
         return Section(key, title, NO_JOINTS)
-    found = compute.quasi(robot, m)
-    if isinstance(found, str):
+    values = compute.quasi(robot, m)
+    if isinstance(values, str):
         return Section(
-            key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(found)}.</p>'
+            key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(values)}.</p>'
         )
     locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
-    everyone, drawn = list(range(robot.n)), leaders(found.nu, list(range(robot.n)))
-    nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", found.nu, everyone, drawn)
-    share = _lines(robot, "Kinetic energy by joint, ν²/2", "J", found.nu**2 / 2, everyone, drawn)
-    push = _lines(robot, "Quasi-forces ε = m⁻¹τ", "√kg m/s²", found.epsilon, everyone, drawn)
+    everyone, drawn = list(range(robot.n)), leaders(values.nu, list(range(robot.n)))
+    nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", values.nu, everyone, drawn)
+    share = _lines(robot, "Kinetic energy by joint, ν²/2", "J", values.nu**2 / 2, everyone, drawn)
+    push = _lines(robot, "Quasi-forces ε = m⁻¹τ", "√kg m/s²", values.epsilon, everyone, drawn)
     panels = [
         Panel(
             f"{robot.joint_names[k]}: D({k + 1})",
             "kg" if sliding else "kg m²",
             (
                 Series("M_kk, outboard joints locked", locked[:, k], "s0"),
-                Series("D(k), outboard joints free", found.D[:, k], "s1"),
+                Series("D(k), outboard joints free", values.D[:, k], "s1"),
             ),
         )
         for k, sliding in enumerate(_sliding(robot))
@@ -194,7 +194,7 @@ def quasi(robot: Robot, m: Motion) -> Section:
         "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia matrix becomes diagonal, and the equations "
         "decouple in the accelerations.</p>"
     )
-    after = check_html("ν·ν/2 equals the kinetic energy", found.defect)
+    after = check_html("ν·ν/2 equals the kinetic energy", values.defect)
     return _section(key, title, before, (first, second), after)
 
 
@@ -203,27 +203,27 @@ def _rate_unit(robot: Robot) -> str:
     return " or ".join(unit for sliding, unit in ((False, "rad/s"), (True, "m/s")) if sliding in kinds)
 
 
-def energy(robot: Robot, m: Motion) -> Section:
+def energy(robot: Robot, m: SampledMotion) -> Section:
     """Energies of a simulation without torques."""
     key, title = "energy", "Energy of a free fall"
-    found = compute.free(robot, m)
-    if isinstance(found, str):
-        return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> No simulation: {escape(found)}.</p>')
-    total, everyone = found.kinetic + found.potential, list(range(robot.n))
-    lost = (Series("lost to friction", found.dissipated, "s4"),) if found.dissipated.any() else ()
+    fall = compute.free(robot, m)
+    if isinstance(fall, str):
+        return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> No simulation: {escape(fall)}.</p>')
+    total, everyone = fall.kinetic + fall.potential, list(range(robot.n))
+    lost = (Series("lost to friction", fall.dissipated, "s4"),) if fall.dissipated.any() else ()
     lines = (
-        Series("kinetic", found.kinetic, "s0"),
-        Series("potential", found.potential - found.potential[0], "s2"),
+        Series("kinetic", fall.kinetic, "s0"),
+        Series("potential", fall.potential - fall.potential[0], "s2"),
         *lost,
-        Series("total" + (", with what is lost" if lost else ""), total - found.potential[0] + found.dissipated, "total"),
+        Series("total" + (", with what is lost" if lost else ""), total - fall.potential[0] + fall.dissipated, "total"),
     )
     panels = (
         Panel("Energy, from the start", "J", lines),
-        Panel("Drift of the total", "J", (Series("drift", found.balance, "s1"),)),
-        _lines(robot, "Joint velocities of the fall", _rate_unit(robot), found.qd, everyone, leaders(found.qd, everyone)),
+        Panel("Drift of the total", "J", (Series("drift", fall.balance, "s1"),)),
+        _lines(robot, "Joint velocities of the fall", _rate_unit(robot), fall.qd, everyone, leaders(fall.qd, everyone)),
     )
     caption = (
-        f"The arm is released at the start of the motion and falls without torques ({escape(found.told)}). "
-        f"The total energy should be constant; it drifts by {scientific(found.drift)} of the largest kinetic energy."
+        f"The arm is released at the start of the motion and falls without torques ({escape(fall.told)}). "
+        f"The total energy should be constant; it drifts by {scientific(fall.drift)} of the largest kinetic energy."
     )
-    return _section(key, title, "", (Figure("energy", "free", found.time, panels, caption),))
+    return _section(key, title, "", (Figure("energy", "free", fall.time, panels, caption),))

@@ -34,10 +34,10 @@ def three() -> str:
             template = archive.read("viewer.html.template").decode("utf-8")
     except (OSError, KeyError) as error:
         raise Error(f"this version of trimesh has no three.js viewer ({error}); install trimesh 4.8.3 or newer") from None
-    found = re.search(r"(/\*\*(?:(?!\*/)[\s\S])*@license(?:(?!\*/)[\s\S])*\*/)\s*(!function[^\n]*\.THREE=\{\}[^\n]*)", template)
-    if found is None:
+    match = re.search(r"(/\*\*(?:(?!\*/)[\s\S])*@license(?:(?!\*/)[\s\S])*\*/)\s*(!function[^\n]*\.THREE=\{\}[^\n]*)", template)
+    if match is None:
         raise Error("cannot find three.js in the viewer of this version of trimesh; install trimesh 4.8.3 or newer")
-    return f"{found[1]}\n{found[2]}"
+    return f"{match[1]}\n{match[2]}"
 
 
 def embedded(data: Any) -> str:

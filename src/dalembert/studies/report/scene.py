@@ -12,7 +12,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
-from dalembert.studies.report.motion import Motion
+from dalembert.studies.report.motion import SampledMotion
 
 TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
 MOST_TRAILS = 6
@@ -33,7 +33,7 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: Motion) -> dict[str, Any]:
+def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
     """Everything that the page's script needs, as plain lists and numbers.
 
     >>> import dalembert as da
@@ -75,7 +75,7 @@ def points(robot: Model, q: Array) -> Array:
     return np.stack(places, axis=1)
 
 
-def stage(robot: Model, motion: Motion) -> Stage:
+def stage(robot: Model, motion: SampledMotion) -> Stage:
     """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
     up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
     cloud = np.clip(np.nan_to_num(points(robot, motion.q)), -FAR, FAR).reshape(-1, 3)
@@ -105,13 +105,13 @@ def _thin(cloud: Array, up: Array) -> Array:
 
 def tips(robot: Model) -> list[tuple[int, Pose]]:
     """The ends of the arm: of every link that carries none, the frame of a tool, or else the link's own."""
-    found: list[tuple[int, Pose]] = []
+    ends: list[tuple[int, Pose]] = []
     for i in sorted(set(range(-1, robot.n)) - set(robot.parents) - ({-1} if robot.n else set())):
         name = robot.base_name if i < 0 else robot.link_names[i]
         frames = [f for f in robot.frames if f.link == name]
         frames.sort(key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
-        found.append((i, frames[0].pose if frames else Pose.identity()))
-    return found
+        ends.append((i, frames[0].pose if frames else Pose.identity()))
+    return ends
 
 
 def _end(robot: Model, i: int, tip: Pose) -> Array:
@@ -123,7 +123,7 @@ def _end(robot: Model, i: int, tip: Pose) -> Array:
     return tip.translation if there or not link.inertia.mass > 0 else link.inertia.com
 
 
-def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
+def shapes(robot: Model, motion: SampledMotion, base: float) -> list[dict[str, Any]]:
     """Joints as cylinders or boxes, links as tubes between them, centres of mass as spheres; each fixed in one link's frame.
 
     `base` is the thickness of a link near the base; those further out are thinner.
@@ -133,15 +133,15 @@ def shapes(robot: Model, motion: Motion, base: float) -> list[dict[str, Any]]:
         ends[parent].append(link.before.translation)
     for i, tip in tips(robot):
         ends[i].append(_end(robot, i, tip))
-    found = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
+    bodies = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
-        found += _joint(i, link, motion.q[:, i], thick)
-        found += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
+        bodies += _joint(i, link, motion.q[:, i], thick)
+        bodies += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
         if (mass := link.inertia.mass) > 0:
             ball = base * (0.25 + 0.9 * (mass / heaviest) ** (1 / 3))
-            found.append({"kind": "com", "link": i, "points": [_rounded(link.inertia.com)], "radius": round(ball, 5)})
-    return [shape for shape in found if shape["kind"] != "tube" or len(shape["points"]) > 1]
+            bodies.append({"kind": "com", "link": i, "points": [_rounded(link.inertia.com)], "radius": round(ball, 5)})
+    return [shape for shape in bodies if shape["kind"] != "tube" or len(shape["points"]) > 1]
 
 
 def _thicknesses(robot: Model, ends: dict[int, list[Array]], base: float) -> list[float]:

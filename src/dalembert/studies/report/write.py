@@ -20,21 +20,21 @@ from dalembert.studies.report import model_sections, motion_sections
 from dalembert.studies.report.comparison import comparison
 from dalembert.studies.report.figures import Section, rounded
 from dalembert.studies.report.header import header, made
-from dalembert.studies.report.motion import Motion, follow
+from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
 from dalembert.studies.report.scene import scene
 
 Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
 
 # What makes each section from the robot and the motion, and its share of the time, in percent; in the order of the page.
-SECTIONS: tuple[tuple[int, Callable[[Robot, Motion, Step, Comparison | None], Section]], ...] = (
+SECTIONS: tuple[tuple[int, Callable[[Robot, SampledMotion, Step, Comparison | None], Section]], ...] = (
     (1, lambda robot, *_: model_sections.parameters(robot)),
     (1, lambda robot, motion, *_: motion_sections.motion(robot, motion)),
     (6, lambda robot, motion, *_: motion_sections.torques(robot, motion)),
     (2, lambda robot, motion, *_: motion_sections.inertias(robot, motion)),
     (6, lambda robot, motion, *_: motion_sections.quasi(robot, motion)),
     (6, lambda robot, motion, *_: motion_sections.energy(robot, motion)),
-    (70, lambda robot, _, step, found: comparison(robot, found, lambda done, total: step(done / total))),
+    (70, lambda robot, _, step, compared: comparison(robot, compared, lambda done, total: step(done / total))),
     (2, lambda robot, *_: model_sections.closed_forms(robot)),
     (1, lambda robot, *_: model_sections.conventions(robot)),
 )
@@ -52,7 +52,7 @@ def study(
 
     `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
     motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
-    `compared` is what `da.compare` has found for this robot, if it has.
+    `compared` is the result of `da.compare` for this robot, if there is one.
     `progress`: None (a bar on a terminal), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
@@ -99,7 +99,7 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
 
 
-def _data(robot: Robot, motion: Motion) -> dict[str, Any]:
+def _data(robot: Robot, motion: SampledMotion) -> dict[str, Any]:
     """What the page's scripts need besides the figures."""
     return {
         "name": safe_name(robot.name),

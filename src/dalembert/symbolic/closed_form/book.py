@@ -41,51 +41,51 @@ def book(made: Symbolic, given: Mapping[str, Any] | None = None) -> dict[str, st
     {'ax1': 'l', 'ax2': 'l', 'gy': '-g', 'cx1': '-1/2*(l)', 'cx2': '-1/2*(l)'}
     """
     values = dict(zip(made.names, map(float, made.values), strict=True))
-    found = {name: meaning if isinstance(meaning, str) else repr(meaning) for name, meaning in (given or {}).items()}
+    meanings = {name: meaning if isinstance(meaning, str) else repr(meaning) for name, meaning in (given or {}).items()}
     lengths = [name for name in values if name[0] in "ab"]
     for name in values:
-        if name in found:
+        if name in meanings:
             continue
         if name in lengths and len({values[other] for other in lengths}) == 1:
-            found[name] = "l"
+            meanings[name] = "l"
         elif name in lengths and len(_lengths_of(name, values)) == 1:
-            found[name] = name[0] + name[2:]
+            meanings[name] = name[0] + name[2:]
         elif name[0] == "g" and _lone_gravity(values):
-            found[name] = "-g" if values[name] < 0 else "g"
+            meanings[name] = "-g" if values[name] < 0 else "g"
     for name in values:
-        if name not in found and (fraction := _fraction(name, values, found, made)):
-            found[name] = fraction
-    return found
+        if name not in meanings and (fraction := _fraction(name, values, meanings, made)):
+            meanings[name] = fraction
+    return meanings
 
 
 def letters(made: Symbolic, where: Mapping[str, ast.expr]) -> dict[str, list[Letter]]:
     """The symbols that are parameters of the robot under another name, or its own: each with all that it stands for."""
     values = dict(zip(made.names, map(float, made.values), strict=True))
-    found: dict[str, list[Letter]] = {}
+    result: dict[str, list[Letter]] = {}
     for name, value in values.items():
         if (named := lone_name(where[name]) if name in where else (name, 1)) is not None:
             short, sign = named
             minus = "minus " if sign < 0 and name[0] != "g" else ""  # g is the size of gravity
-            found.setdefault(short, []).append(Letter(name, sign * value, minus + described(name, values)))
-    return found
+            result.setdefault(short, []).append(Letter(name, sign * value, minus + described(name, values)))
+    return result
 
 
-def known_values(found: Mapping[str, list[Letter]]) -> dict[str, float]:
+def known_values(letters_of: Mapping[str, list[Letter]]) -> dict[str, float]:
     """Values of the letters that stand for equal things."""
-    same = {short: {(_KINDS[x.parameter[0]], x.value) for x in several} for short, several in found.items()}
-    return {short: several[0].value for short, several in found.items() if len(same[short]) == 1}
+    same = {short: {(_KINDS[x.parameter[0]], x.value) for x in several} for short, several in letters_of.items()}
+    return {short: several[0].value for short, several in letters_of.items() if len(same[short]) == 1}
 
 
-def check_letters(made: Symbolic, where: Mapping[str, ast.expr], found: Mapping[str, list[Letter]]) -> None:
+def check_letters(made: Symbolic, where: Mapping[str, ast.expr], letters_of: Mapping[str, list[Letter]]) -> None:
     """Refuse a letter for things that are not equal, and expressions that are not worth what the robot has."""
-    for short, (first, *rest) in found.items():
+    for short, (first, *rest) in letters_of.items():
         for x in rest:
             kinds = [_KINDS[y.parameter[0]] for y in (first, x)]
             if kinds[0] != kinds[1]:
                 raise Error(f"{first.parameter}, a {kinds[0]}, and {x.parameter}, a {kinds[1]}, cannot share the name {short!r}")
             if first.value != x.value:
                 raise Error(f"{first.parameter} = {first.value:g} and {x.parameter} = {x.value:g} cannot share the name {short!r}")
-    known = known_values(found)
+    known = known_values(letters_of)
     for name, value in zip(made.names, map(float, made.values), strict=True):
         tree = where.get(name)
         if tree is None:
@@ -130,18 +130,18 @@ def _lengths_of(name: str, values: Mapping[str, float]) -> list[str]:
     return [other for other in values if other[0] in "ab" and other[2:] == number]
 
 
-def _fraction(name: str, values: Mapping[str, float], found: Mapping[str, str], made: Symbolic) -> str | None:
+def _fraction(name: str, values: Mapping[str, float], meanings: Mapping[str, str], made: Symbolic) -> str | None:
     """A centre of mass or an inertia as a small fraction of the link's only length, if it is one."""
     lengths = _lengths_of(name, values)
     if name[0] not in "cI" or len(lengths) != 1:
         return None
-    length, value = f"({found.get(lengths[0], lengths[0])})", values[lengths[0]]
+    length, value = f"({meanings.get(lengths[0], lengths[0])})", values[lengths[0]]
     if name[0] == "I":
         i = int(name.lstrip("Ixyz"))
         mass = float(made.model.tree.mass[i - 1])
         if not mass:
             return None
-        letter = f"({found.get(f'm{i}', f'm{i}')})" if f"m{i}" in values else repr(mass)
+        letter = f"({meanings.get(f'm{i}', f'm{i}')})" if f"m{i}" in values else repr(mass)
         length, value = f"{letter}*{length}^2", mass * value * value
     ratio = values[name] / value
     fraction = Fraction(ratio).limit_denominator(12)

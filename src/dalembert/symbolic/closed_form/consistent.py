@@ -96,15 +96,15 @@ def _contradiction(claims: list[Claim], known: Mapping[str, Letter], signs: int 
         rows, wrong = _echelon(claims, known)
         if wrong is not None:
             return wrong
-        found = _letters(rows, claims)
-        certain = {name: letters[0] for name, letters in found.items() if len(letters) == 1}
-        if impossible := [name for name, letters in found.items() if not letters]:
+        solved = _letters(rows, claims)
+        certain = {name: letters[0] for name, letters in solved.items() if len(letters) == 1}
+        if impossible := [name for name, letters in solved.items() if not letters]:
             row = next(row for row in rows if len(row.left) == 1 and next(iter(row.left))[0][0] == impossible[0])
             return f"no value of {impossible[0]} gives {_and(claims[k] for k, part in row.of.items() if part)}"
         if certain:
             known |= certain
-        elif found and signs < MOST_SIGNS:  # even powers
-            name, (plus, minus) = next(iter(found.items()))
+        elif solved and signs < MOST_SIGNS:  # even powers
+            name, (plus, minus) = next(iter(solved.items()))
             wrong = _contradiction(claims, {**known, name: plus}, signs + 1)
             return wrong and (_contradiction(claims, {**known, name: minus}, signs + 1) and wrong)
         else:
@@ -151,14 +151,14 @@ def _put_in(k: int, claim: Claim, known: Mapping[str, Letter]) -> _Row | None:
 
 def _letters(rows: list[_Row], claims: list[Claim]) -> dict[str, list[Letter]]:
     """Letters of which a power is known, with all real values that they can have."""
-    found: dict[str, list[Letter]] = {}
+    solved: dict[str, list[Letter]] = {}
     for row in rows:
         if len(row.left) == 1 and len(product := next(iter(row.left))) == 1:
             (name, power), of = product[0], tuple(claims[k] for k, part in row.of.items() if part)
             letters = [Letter(x, of) for x in _roots(row.right, power)] if row.right or power > 0 else None
-            if letters is not None and (name not in found or len(letters) < len(found[name])):
-                found[name] = letters
-    return found
+            if letters is not None and (name not in solved or len(letters) < len(solved[name])):
+                solved[name] = letters
+    return solved
 
 
 def _roots(x: Fraction, power: int) -> list[Fraction]:

@@ -89,8 +89,8 @@ class Equations:
         """The mass matrix."""
         n = len(self.symbols.joints)
         rotors = exactly(np.diag(joint_parameters(self.robot.model)[0]))
-        found = formulation("mass_matrix", self.method)(self.tree, self.symbols.positions()) if n else zeros((0, 0))
-        return settled_mass_matrix(self.symbols.forms(found + rotors))
+        matrix = formulation("mass_matrix", self.method)(self.tree, self.symbols.positions()) if n else zeros((0, 0))
+        return settled_mass_matrix(self.symbols.forms(matrix + rotors))
 
     @cached_property
     def christoffel(self) -> Array:
@@ -152,11 +152,11 @@ class Equations:
 
     def entries(self, parts: Sequence[str] | str = PARTS_OF) -> list[tuple[str, tuple[int, ...], Form]]:
         """Part, index and form of all entries; of M the upper triangle."""
-        found: list[tuple[str, tuple[int, ...], Form]] = []
+        entries: list[tuple[str, tuple[int, ...], Form]] = []
         for part in _known(parts):
             forms = getattr(self, part)
-            found += [(part, i, forms[i]) for i in np.ndindex(forms.shape) if part != "M" or i[0] <= i[1]]
-        return found
+            entries += [(part, i, forms[i]) for i in np.ndindex(forms.shape) if part != "M" or i[0] <= i[1]]
+        return entries
 
     @property
     def note(self) -> str:
@@ -249,9 +249,9 @@ def equations(
     formulation("mass_matrix", method)
     made = symbolic(robot, several(symbols, "symbols"))
     read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
-    found = Equations(made, _symbols(made, read), read, method)
-    check_claims(made, read, found.symbols)
-    return found
+    result = Equations(made, _symbols(made, read), read, method)
+    check_claims(made, read, result.symbols)
+    return result
 
 
 def _symbols(made: Symbolic, where: Mapping[str, ast.expr]) -> Symbols:
@@ -259,9 +259,9 @@ def _symbols(made: Symbolic, where: Mapping[str, ast.expr]) -> Symbols:
     used = dict.fromkeys(name for tree in where.values() for name in names_in(tree))
     names = dict.fromkeys([*(name for name in made.names if name not in where or name in used), *used])
     joints = "".join(link.joint.letter for link in made.model.links)
-    found = Symbols(tuple(sorted(names, key=_place)), joints, made.model.name)
-    check_names(found)
-    return found
+    symbols = Symbols(tuple(sorted(names, key=_place)), joints, made.model.name)
+    check_names(symbols)
+    return symbols
 
 
 def _place(name: str) -> int:
@@ -274,8 +274,8 @@ def _known(parts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def _evaluated(forms: Array, values: Mapping[str, Any], batch: tuple[int, ...]) -> Array:
-    found = np.zeros((*batch, *forms.shape))
+    numbers = np.zeros((*batch, *forms.shape))
     for index in np.ndindex(forms.shape):
         form: Any = forms[index]
-        found[(..., *index)] = form.evaluate(values)
-    return found
+        numbers[(..., *index)] = form.evaluate(values)
+    return numbers

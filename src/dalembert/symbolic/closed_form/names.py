@@ -41,10 +41,10 @@ def latex_name(name: str, symbols: Symbols) -> str:
         letter = "d" if symbols.joints[joint - 1] == "P" else "\\theta"
         accent = ("", "\\dot", "\\ddot")[dots]
         return f"{accent}{{{letter}}}_{braced(str(joint))}" if dots else f"{letter}_{braced(str(joint))}"
-    found = re.fullmatch(r"([A-Za-z]+?)(?:_?(\d*)|_([A-Za-z]+\d*))", name)
-    if not found:
+    match = re.fullmatch(r"([A-Za-z]+?)(?:_?(\d*)|_([A-Za-z]+\d*))", name)
+    if not match:
         return "\\mathit{" + name.replace("_", "\\_") + "}"
-    word, index = found[1], found[2] or found[3] or ""
+    word, index = match[1], match[2] or match[3] or ""
     axes = re.fullmatch(r"([A-Za-z])([xyz]{1,2})", word)
     head, sub = (axes[1], axes[2] + index) if axes else (word, index)
     head = f"\\{head}" if head in GREEK else head if len(head) == 1 else f"\\mathit{{{head}}}"

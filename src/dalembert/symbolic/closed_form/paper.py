@@ -112,12 +112,12 @@ def _pieces(latex: str, width: int) -> list[tuple[str, int]]:
     r"""What stays on one line: summands, of long ones those in their brackets; each with the number of brackets it begins in."""
     signs = {0: 0}  # place: brackets around it; of signs outside braces and outside a \cos(...)
     braces = brackets = 0
-    for found in re.finditer(r"\\(?:cos|sin)\([^)]*\)|\\big[lr]|[{}]| (?=[+-] )", latex):
-        sign = found.group()
+    for match in re.finditer(r"\\(?:cos|sin)\([^)]*\)|\\big[lr]|[{}]| (?=[+-] )", latex):
+        sign = match.group()
         braces += (sign == "{") - (sign == "}")
         brackets += (sign == "\\bigl") - (sign == "\\bigr")
         if sign == " " and braces == 0:
-            signs[found.start()] = brackets
+            signs[match.start()] = brackets
 
     def split(start: int, end: int, inside: int, within: list[int]) -> list[int]:
         cuts = [start, *(k for k in within if signs[k] == inside), end]
@@ -144,7 +144,7 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path:
     """Write what the file's ending names; returns where it is."""
-    found = file_path(path)
-    if found.suffix.lower() not in writers:
-        raise Error(f"cannot write {what} to {found.name!r}: end its name in {' or '.join(writers)}")
-    return save_text(found, writers[found.suffix.lower()]())
+    place = file_path(path)
+    if place.suffix.lower() not in writers:
+        raise Error(f"cannot write {what} to {place.name!r}: end its name in {' or '.join(writers)}")
+    return save_text(place, writers[place.suffix.lower()]())

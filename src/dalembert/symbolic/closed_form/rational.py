@@ -27,9 +27,9 @@ def exact(x: Any) -> int | float | Fraction:
 def exactly(array: Any) -> Any:
     """An array of the numbers that were meant; others stay as they are."""
     array = np.asarray(array, dtype=object)
-    found = np.empty(array.size, dtype=object)
-    found[:] = [exact(x) for x in array.flat]
-    return found.reshape(array.shape)
+    numbers = np.empty(array.size, dtype=object)
+    numbers[:] = [exact(x) for x in array.flat]
+    return numbers.reshape(array.shape)
 
 
 def meant(x: float) -> Fraction:

@@ -12,15 +12,15 @@ import numpy as np
 from dalembert.symbolic.closed_form.form import Form, largest_of, reduced, sizes_of
 from dalembert.symbolic.closed_form.rational import meant
 
-ROUNDING = 1e-14  # of the largest number: less is what rounding has left of a zero
+LEFT_OF_ZERO = 1e-14  # of the largest number: less is what rounding has left of a zero
 
 
 def settled(forms: Any) -> Any:
     """An array of forms whose numbers have one size: what is far below the largest of them goes."""
     sizes = largest_of(*map(sizes_of, forms.flat))
-    found = np.empty(forms.size, dtype=object)
-    found[:] = [_settled(f, sizes) for f in forms.flat]
-    return found.reshape(forms.shape)
+    result = np.empty(forms.size, dtype=object)
+    result[:] = [_settled(f, sizes) for f in forms.flat]
+    return result.reshape(forms.shape)
 
 
 def settled_mass_matrix(M: Any) -> Any:
@@ -31,15 +31,15 @@ def settled_mass_matrix(M: Any) -> Any:
     """
     sizes = largest_of(*map(sizes_of, M.flat))
     diagonal = [sizes_of(M[i, i]).get(0, 0.0) for i in range(len(M))]
-    found = np.empty(M.shape, dtype=object)
+    result = np.empty(M.shape, dtype=object)
     for i, j in np.ndindex(M.shape):
-        found[i, j] = _settled(M[i, j], sizes | {0: sqrt(diagonal[i] * diagonal[j]) or sizes.get(0, 0.0)})
-    return found
+        result[i, j] = _settled(M[i, j], sizes | {0: sqrt(diagonal[i] * diagonal[j]) or sizes.get(0, 0.0)})
+    return result
 
 
 def _settled(form: Form, sizes: Mapping[int, float]) -> Form:
     if all(isinstance(x, int) for x in form.terms.values()):
         return form
-    kept = {k: meant(x / form.over) for k, x in form.terms.items() if abs(x) > ROUNDING * sizes[k[1]] * form.over}
+    kept = {k: meant(x / form.over) for k, x in form.terms.items() if abs(x) > LEFT_OF_ZERO * sizes[k[1]] * form.over}
     over = lcm(*(x.denominator for x in kept.values()))
     return reduced(form.symbols, {k: int(x * over) for k, x in kept.items()}, over, form.degree)

@@ -130,7 +130,7 @@ class _Writer:
         self.symbols, self.program = symbols, program
         self.style = LatexStyle(symbols)
         self.taken = set(symbols.names)
-        self.found: list[Assignment] = []
+        self.written: list[Assignment] = []
         self.values: list[_Written] = []
         self.temporaries = 0
         self.named: dict[tuple[Fraction, str], _Written] = {}  # what has a name, but for its sign
@@ -146,25 +146,25 @@ class _Writer:
                 self.temporaries += 1
                 value = self._assign(f"t{self.temporaries}", f"t_{braced(str(self.temporaries))}", value)
             self.values.append(value)
-        first = len(self.found)
+        first = len(self.written)
         for variable, nodes in self.program.output_nodes():
             for index, node in zip(np.ndindex(variable.shape), nodes, strict=True):
                 name = label(variable.name, index), entry_name(variable.name, index)
                 named = self._assign(*name, self.values[node])
                 self.values[node] = named if self.values[node].weight else self.values[node]
-        return _needed(self.found[:first], self.found[first:])
+        return _needed(self.written[:first], self.written[first:])
 
     def _known(self, value: _Written) -> _Written:
         """By its name, if it has one, also if that is the name of its negative."""
-        found = self.named.get((abs(value.size), value.text)) if value.weight else None
-        return value if found is None else found._replace(size=Fraction(1 if value.size > 0 else -1) * found.size)
+        name = self.named.get((abs(value.size), value.text)) if value.weight else None
+        return value if name is None else name._replace(size=Fraction(1 if value.size > 0 else -1) * name.size)
 
     def _assign(self, name: str, latex: str, value: _Written) -> _Written:
         while name in self.taken:
             name, latex = name + "_", latex + "'"
         self.taken.add(name)
         text, shown = value.whole()
-        self.found.append(Assignment(name, text, latex, shown))
+        self.written.append(Assignment(name, text, latex, shown))
         sign = Fraction(1 if value.size > 0 else -1)
         if value.weight:
             self.named.setdefault((abs(value.size), value.text), _Written(sign, name, latex))
@@ -190,9 +190,9 @@ class _Writer:
             return _Written(Fraction(1), f"{op}({parts[0].text})", f"\\{op}({parts[0].latex})", weight=weight)
         if op == "neg":
             return parts[0]._replace(size=-parts[0].size)
-        found = _OPERATIONS[op](*parts)
-        named = not found.text or (found.text.isidentifier() and abs(found.size) == 1)
-        return found._replace(weight=0 if named else weight)
+        value = _OPERATIONS[op](*parts)
+        named = not value.text or (value.text.isidentifier() and abs(value.size) == 1)
+        return value._replace(weight=0 if named else weight)
 
 
 def _needed(before: list[Assignment], results: list[Assignment]) -> list[Assignment]:
@@ -238,8 +238,8 @@ def _plus(a: _Written, b: _Written, sign: int = 1) -> _Written:
 
 def _joined(addends: tuple[_Written, ...], another: _Written) -> list[_Written]:
     """All of them, what is alike as one."""
-    found = [x._replace(size=x.size + another.size) if x.text == another.text else x for x in addends]
-    return [x for x in found if x.size] if any(x.text == another.text for x in addends) else [*found, another]
+    sums = [x._replace(size=x.size + another.size) if x.text == another.text else x for x in addends]
+    return [x for x in sums if x.size] if any(x.text == another.text for x in addends) else [*sums, another]
 
 
 def _sum(addends: list[_Written]) -> _Written:

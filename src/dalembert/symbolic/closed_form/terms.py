@@ -44,11 +44,11 @@ def digit(x: int, unit: int, bits: int) -> int:
 
 def digits(x: int, bits: int, count: int) -> tuple[int, ...]:
     """Balanced digits, the most significant first."""
-    found: list[int] = []
+    values: list[int] = []
     base = 1 << bits
     for _ in range(count):
         digit = x & (base - 1)
         digit -= base if digit >= base // 2 else 0
-        found.append(digit)
+        values.append(digit)
         x = (x - digit) >> bits
-    return tuple(reversed(found))
+    return tuple(reversed(values))

@@ -162,7 +162,7 @@ def _pieces(terms: Sequence[Term], symbols: Symbols, style: Style, levels: Seque
     groups: dict[Term, list[Term]] = {}
     for term in terms:
         groups.setdefault(levels[0](term, symbols), []).append(term)
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     keys = sorted(groups, key=lambda key: _latest_first(key, symbols))
     alike = [[_without(t, key) for t in groups[key]] for key in keys]
     if len(keys) > 1 and len(alike[0]) > 1 and all(rest == alike[0] for rest in alike):  # (x + y) a + (x + y) b
@@ -172,12 +172,12 @@ def _pieces(terms: Sequence[Term], symbols: Symbols, style: Style, levels: Seque
         members = groups[key]
         outside = _outside(members, key)
         if len(members) == 1:
-            found.append(_piece(members[0], symbols, style))
+            pieces.append(_piece(members[0], symbols, style))
         elif not any(outside.powers) and not any(outside.harmonic):
-            found += _pieces(members, symbols, style, levels[1:])
+            pieces += _pieces(members, symbols, style, levels[1:])
         else:
-            found.append(_gathered(outside, members, symbols, style, levels[1:]))
-    return found
+            pieces.append(_gathered(outside, members, symbols, style, levels[1:]))
+    return pieces
 
 
 def _outside(terms: Sequence[Term], key: Term) -> Term:

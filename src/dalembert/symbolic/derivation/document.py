@@ -64,8 +64,8 @@ class Derivation:
 
     def __getitem__(self, name: str) -> Any:
         """A value by its name, such as U21, D or tau1."""
-        found = {k: v for step in self.steps for k, v in step.values.items()}
-        return found[choice(name, "value of this derivation:", found)]
+        values = {k: v for step in self.steps for k, v in step.values.items()}
+        return values[choice(name, "value of this derivation:", values)]
 
     def at(self, q: Any, qd: Any, qdd: Any) -> Any:
         """The derived joint forces at a state, with the robot's own numbers."""

@@ -40,10 +40,10 @@ def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str 
     made = symbolic(robot, parts)
     e = equations(robot, parts, where=book(made, {} if isinstance(where, str) and where == "book" else meanings(where, made)))
     e = replace(e, symbols=replace(e.symbols, most=most))
-    found = letters(made, e.where)
-    check_letters(made, e.where, found)
+    result = letters(made, e.where)
+    check_letters(made, e.where, result)
     meaning = [
-        Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name in e.names if (of := found.get(name))
+        Meaning(name, of[0].words, of[0].value, tuple(x.parameter for x in of)) for name in e.names if (of := result.get(name))
     ]
     s = e.symbols
-    return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(found), meaning, rewritten(e))
+    return Lettered(s, e.tree, s.positions(), s.rates("qd"), s.rates("qdd"), known_values(result), meaning, rewritten(e))

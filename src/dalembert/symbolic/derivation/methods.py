@@ -44,19 +44,19 @@ class Method(NamedTuple):
     title: str
     source: str
     words: Sequence[words.Words]
-    found: Callable[[Lettered], list[Entries]]
+    values: Callable[[Lettered], list[Entries]]
 
     def steps(self, x: Lettered) -> tuple[Step, ...]:
         """The steps for one robot."""
-        sliding = any(sigma != 0 for _, sigma in x.tree.screw)
-        beside = any(entry != 0 for entry in np.ravel(x.tree.before.translation))
+        prismatic = any(sigma != 0 for _, sigma in x.tree.screw)
+        offset = any(entry != 0 for entry in np.ravel(x.tree.before.translation))
 
         def step(said: words.Words, entries: Entries) -> Step:
-            remarks = said.remark, said.if_sliding if sliding else "", said.if_beside if beside else ""
+            remarks = said.remark, said.if_prismatic if prismatic else "", said.if_offset if offset else ""
             clean = {name: Entry(entry.latex, settled(x.symbols.forms(entry.value))[()]) for name, entry in entries.items()}
             return Step(said.title, clean, said.equation, said.formula, " ".join(filter(None, remarks)))
 
-        return tuple(step(said, entries) for said, entries in zip(self.words, self.found(x), strict=True))
+        return tuple(step(said, entries) for said, entries in zip(self.words, self.values(x), strict=True))
 
 
 def lagrange_euler_steps(x: Lettered) -> list[Entries]:
@@ -83,7 +83,7 @@ def newton_euler_steps(x: Lettered) -> list[Entries]:
     """omega, v-dot, F, N, f, n: Fu, Gonzalez and Lee, table 3.3."""
     tree = x.tree
     poses = [tree.pose(i, x.q[i]) for i in range(len(tree.parents))]
-    found = newton_euler.newton_euler_pass(tree, x.q, x.qd, x.qdd)
+    passed = newton_euler.newton_euler_pass(tree, x.q, x.qd, x.qdd)
     constants = (
         _each("R", [pose.rotation for pose in poses], r"{}^{<parent>}\mathbf{R}_{<>}", tree.parents)
         | _each("p", [rotate_back(pose.rotation, pose.translation) for pose in poses], r"\mathbf{p}^*_{<>}")
@@ -94,7 +94,7 @@ def newton_euler_steps(x: Lettered) -> list[Entries]:
         r"\boldsymbol{\omega}", r"\dot{\boldsymbol{\omega}}", r"\dot{\mathbf{v}}", r"\bar{\mathbf{a}}",
         r"\mathbf{F}", r"\mathbf{N}", r"\mathbf{f}", r"\mathbf{n}",
     )  # fmt: skip
-    vectors = [_each(name, getattr(found, name), letter + "_{<>}") for name, letter in zip(found._fields, latex, strict=True)]
+    vectors = [_each(name, getattr(passed, name), letter + "_{<>}") for name, letter in zip(passed._fields, latex, strict=True)]
     return [constants, *vectors, _each("tau", newton_euler.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}")]
 
 
@@ -156,11 +156,11 @@ def _one(name: str, value: Any, latex: str) -> Entries:
 
 def _each(name: str, values: Any, latex: str, parents: tuple[int, ...] | None = None) -> Entries:
     """One entry a link, or pair of them: `latex` has <> for the index, counted from 1, and <parent> for that of the parent."""
-    found: Entries = {}
+    entries: Entries = {}
     pairs: Any = values.items() if isinstance(values, dict) else enumerate(values)
     for key, value in pairs:
         numbers = [str(i + 1) for i in np.ravel(key)]
         index = ("" if all(len(number) == 1 for number in numbers) else ",").join(numbers)
         parent = "" if parents is None else str(parents[key] + 1)
-        found[name + index] = Entry(latex.replace("<parent>", parent).replace("<>", index), value)
-    return found
+        entries[name + index] = Entry(latex.replace("<parent>", parent).replace("<>", index), value)
+    return entries

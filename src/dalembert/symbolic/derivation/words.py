@@ -10,8 +10,8 @@ class Words(NamedTuple):
     equation: str
     formula: str
     remark: str = ""
-    if_sliding: str = ""
-    if_beside: str = ""
+    if_prismatic: str = ""
+    if_offset: str = ""
 
 
 LAGRANGE_EULER = (
@@ -19,7 +19,7 @@ LAGRANGE_EULER = (
         "The links in their parents and in the base",
         "(3.2-5)",
         r"{}^{0}\mathbf{A}_i = {}^{0}\mathbf{A}_1 \, {}^{1}\mathbf{A}_2 \cdots {}^{i-1}\mathbf{A}_i",
-        if_sliding="Corrected: prismatic joints may have a length $a_i$, which (3.2-6) leaves out (E-F12).",
+        if_prismatic="Corrected: prismatic joints may have a length $a_i$, which (3.2-6) leaves out (E-F12).",
     ),
     Words(
         "How a joint moves its link",
@@ -137,7 +137,7 @@ NEWTON_EULER = (
         r"\tau_i = \begin{cases} \mathbf{n}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{revolute joint} \\ "
         r"\mathbf{f}_i^T ({}^{i}\mathbf{R}_{i-1} \mathbf{z}_0) & \text{prismatic joint} \end{cases}",
         "The last two lines of the worked example 3.3.7 have wrong numbers (E-F3); its vectors are right.",
-        if_beside=r"Here a joint's axis does not pass through the origin of the link before, but through $\mathbf{b}_i$: the "
+        if_offset=r"Here a joint's axis does not pass through the origin of the link before, but through $\mathbf{b}_i$: the "
         r"moment is that of $\mathbf{n}_i - \mathbf{b}_i \times \mathbf{f}_i$.",
     ),
 )
@@ -160,7 +160,7 @@ GENERALIZED_DALEMBERT = (
         "(3.4-7)",
         r"\mathbf{b}_{is} = \frac{\partial \mathbf{v}_s}{\partial \dot{q}_i} = \begin{cases} \mathbf{z}_{i-1} \times "
         r"(\bar{\mathbf{r}}_s - \mathbf{o}_i) & \text{revolute joint} \\ \mathbf{z}_{i-1} & \text{prismatic joint} \end{cases}",
-        if_sliding="The book treats revolute joints only.",
+        if_prismatic="The book treats revolute joints only.",
     ),
     Words(
         "Effect of joint i on the rotation of link s, in its axes",
