@@ -256,7 +256,7 @@ def test_robots_without_a_table():
         da.robot("panda").dh_derivatives(*state, convention="standard")
     with pytest.raises(da.Error, match="not a robot of modified"):
         da.robot("puma560").dh_derivatives(*np.zeros((3, 6)), convention="modified")
-    with pytest.raises(da.Error, match="no robot of"):
+    with pytest.raises(da.Error, match="not a robot of"):
         da.random_robot(1, "RRR", (-1, 0, 0)).dh_derivatives(*np.zeros((3, 3)), convention="standard")
     assert da.robot("puma560").dh_derivatives(*np.zeros((3, 6)), convention="standard").alpha.shape == (6, 6)
 
