@@ -182,7 +182,7 @@ def test_the_table_of_commands_is_complete(ran):
     for command in listed:
         assert ran(command, "--help")[0] == 0
     overview = ran("--help")[1]
-    shown = re.findall(r"^\W*(\w+) ", overview[overview.index("Look at a robot") :].partition("Examples")[0], re.MULTILINE)
+    shown = re.findall(r"^\W*(\w+) ", overview[overview.index("Inspect a robot") :].partition("Examples")[0], re.MULTILINE)
     assert {word for word in shown if ran(word, "--help")[0] == 0} == {*listed}
 
 

@@ -148,11 +148,11 @@ def room(function: str, size: int, instead: str) -> None:
 
     >>> room("simulate", 10**12, "keep fewer samples")
     Traceback (most recent call last):
-    dalembert.errors.Error: simulate: this needs 1,000 GB of memory, and the most that is taken is 16 GB; keep fewer samples
+    dalembert.errors.Error: simulate: this needs 1,000 GB of memory, more than the limit of 16 GB; keep fewer samples
     """
     if size > MOST_BYTES:
-        most = f"{MOST_BYTES / 1e9:.0f} GB"
-        raise Error(f"{function}: this needs {size // 10**9:,} GB of memory, more than the limit of {most}; {instead}")
+        needed = f"{size // 10**9:,} GB" if size < 10**24 else "more than 10^15 GB"
+        raise Error(f"{function}: this needs {needed} of memory, more than the limit of {MOST_BYTES // 10**9} GB; {instead}")
 
 
 def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[Array]:
