@@ -67,7 +67,7 @@ def objects() -> dict[str, Any]:
     found = da.equations(arm)
     return {
         "robot": arm,
-        "no joints": da.Robot("base_only", ()),
+        "no joints": da.Robot("base_only", (), base_inertia=da.Inertia.from_com(1.0, (0, 0, 0), (1, 1, 1))),
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
@@ -252,10 +252,20 @@ class _inside:
         self.stack.__exit__(*about)
 
 
+# what is refused with any arguments: a robot without joints has little to compute, some things are for one rollout or for several,
+# closed forms have no sines of sums of products; and kernels, whose arrays have no names
+REFUSING = (
+    *("no joints.", "trajectory.__getitem__", "rollouts.plot", "rollouts.to_csv", "rollouts.to_pandas"),
+    *("form.cos", "form.sin", "kernel.__call__", "numpy kernel.__call__"),
+)
+
+
 def valid_calls() -> None:
     """All calls with valid arguments work; else junk would be refused for another reason."""
     with tempfile.TemporaryDirectory() as place, _inside(place):
         for name, subject in subjects().items():
+            if name.startswith(REFUSING):
+                continue
             try:
                 given = dict(subject.valid)
                 subject.function(*(given.pop(place) for place in subject.positional if place in given), **given)
