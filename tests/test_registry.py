@@ -13,6 +13,7 @@ from dalembert.derived.kinematics import FRAMES
 from dalembert.engine import names
 from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.registry import QUANTITIES
+from dalembert.foreign import NAMES
 from dalembert.formulations import METHODS, REGISTRY
 
 SELECTED = {"rows": ("vx", "vy")}
@@ -155,3 +156,18 @@ def test_calls_are_remembered_by_how_they_are_spelled():
         arm.jacobian(q, links="panda_hand")
     with pytest.raises(da.Error, match="q has shape"):
         arm.jacobian(q[:3], "panda_hand")
+
+
+def test_names_of_other_libraries():
+    """They raise what to use instead, and are not listed."""
+    arm = da.robot("two_link")
+    for name, ours in (("rnea", "inverse_dynamics"), ("fkine", "pose"), ("gravload", "gravity_force"), ("crba", "mass_matrix")):
+        with pytest.raises(AttributeError, match=rf"Robot has no attribute '{name}'; use robot\.{ours}\("):
+            getattr(arm, name)
+        assert not hasattr(arm, name) and name not in dir(arm)
+        assert hasattr(arm, ours)
+    for call in (lambda: da.from_urdf("a.urdf"), lambda: da.Robot.from_urdf("a.urdf")):
+        with pytest.raises(AttributeError, match=r"load a robot with dalembert\.load\(path\)"):
+            call()
+    for use in NAMES.values():
+        assert hasattr(arm, re.match(r"\w+", use)[0]), use

@@ -63,13 +63,22 @@ def hint(name: str) -> str:
 
 
 class Foreign:
-    """A name that a robot does not have: AttributeError, with the one that it has."""
+    """A name that a robot does not have: reading it from a robot, or calling it on the class, raises what to use instead."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        raise AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {hint(self.name)}")
+        if instance is None:
+            return self  # tools that list a class read everything in it
+        raise self._missing()
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """For `Robot.from_urdf(...)`."""
+        raise self._missing()
+
+    def _missing(self) -> AttributeError:
+        return AttributeError(f"Robot has no attribute {self.name!r}; {hint(self.name)}")
 
 
 class Hints:

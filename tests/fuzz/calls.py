@@ -12,6 +12,7 @@ import numpy as np
 
 import dalembert as da
 from dalembert import files
+from dalembert.foreign import Foreign
 from dalembert.quantities import states
 from fuzz.harness import Failure, explained, shown
 from fuzz.junk import JUNK
@@ -158,7 +159,7 @@ SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
 
 def _public(thing: Any) -> list[str]:
     named = (name for name in dir(type(thing)) if name in SPECIAL_METHODS or not name.startswith("_"))
-    return [name for name in named if hasattr(type(thing), name)]  # names of other libraries only raise
+    return [name for name in named if not isinstance(getattr(type(thing), name), Foreign)]
 
 
 @cache
