@@ -118,9 +118,20 @@ def test_messages_come_from_it():
 
 
 def test_options_reach_derived_programs_and_general_counts():
-    arm = da.robot("planar_3r")
-    assert len(arm.program("coriolis_force", folding=False)) > len(arm.program("coriolis_force"))
-    assert len(arm.program("mass_matrix_rate", sharing=False)) > len(arm.program("mass_matrix_rate"))
+    arm = da.robot("two_link")
+    for name in (
+        "coriolis_force",
+        "mass_matrix_rate",
+        "inverse_dynamics_derivatives",
+        "mass_matrix_gradient",
+        "geometry_derivatives",
+    ):
+        folded, unfolded = (arm.program(name, folding=x) for x in (True, False))
+        assert len(arm.program(name, sharing=False)) > len(folded), name
+        assert any(node[0] == "const" and node[1] == 0 for node in unfolded.nodes), name
+        state = {v.name: np.linspace(0.1, 0.9, v.size) for v in folded.inputs}
+        results = [np.ravel(x) for p in (folded, unfolded) for x in da.replay(p, state)]
+        np.testing.assert_allclose(results[: len(results) // 2], results[len(results) // 2 :], atol=1e-12)
     plain, pushed = (arm.operation_count("inverse_dynamics", customized=False, optional=x) for x in ((), "wrenches"))
     assert pushed.total > plain.total
     with pytest.raises(da.Error, match="unknown option of mass_matrix: 'link'"):

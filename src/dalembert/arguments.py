@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dalembert.errors import Error, brief, unknown
 
@@ -16,8 +17,6 @@ MOST_BYTES = 16 * 10**9
 MOST_AXES = 32  # so that there is room for further ones
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def number(given: Any, what: str, *, finite: bool = True) -> float:
@@ -80,7 +79,7 @@ def is_masked(given: Any) -> bool:
     return isinstance(given, np.ndarray) and masked_arrays.is_masked(given)
 
 
-def numbers(given: Any, what: str, *, complex_: bool = False) -> Array:
+def numbers(given: Any, what: str, *, complex_: bool = False) -> NDArray[Any]:
     """An array of real numbers of any shape; `complex_`: or of complex ones. It is not copied.
 
     >>> numbers([1, 2], "q")
@@ -97,7 +96,7 @@ def numbers(given: Any, what: str, *, complex_: bool = False) -> Array:
     return array.astype(float) if array.dtype == np.longdouble else array
 
 
-def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> Array:
+def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> NDArray[Any]:
     """A read-only float copy of the given shape (None: any) with finite entries."""
     array = _array(given, what)
     if array is None or array.dtype.kind not in "fiu":
@@ -112,7 +111,7 @@ def frozen_array(given: Any, shape: tuple[int, ...] | None, what: str) -> Array:
     return array
 
 
-def _array(given: Any, what: str) -> Array | None:
+def _array(given: Any, what: str) -> NDArray[Any] | None:
     """An array of anything, or None where there is none: rows of different lengths, for example."""
     if is_masked(given):
         raise Error(f"{what} has masked elements; fill them (numpy.ma.filled) or omit those states")
@@ -155,7 +154,7 @@ def room(function: str, size: int, instead: str) -> None:
         raise Error(f"{function}: this needs {needed} of memory, more than the limit of {MOST_BYTES // 10**9} GB; {instead}")
 
 
-def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[Array]:
+def targets(out: Any, shapes: Mapping[str, tuple[int, ...]], function: str, *, complex_: bool = False) -> list[NDArray[Any]]:
     """The arrays to write results of these names and shapes into: one, or a tuple of them where there are several."""
     given = [out] if len(shapes) == 1 and not isinstance(out, tuple) else list(out) if isinstance(out, tuple) else []
     if len(given) != len(shapes):

@@ -10,8 +10,7 @@ from dalembert.derived.joints import pivots
 from dalembert.derived.make import Body, Make
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
-from dalembert.trace.differentiate import differentiate
-from dalembert.trace.program import Program, trace
+from dalembert.trace.program import Program
 from dalembert.trace.replay import replay
 
 
@@ -55,7 +54,7 @@ class GeometryDerivatives(NamedTuple):
 
 def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
     """By q, qd and qdd."""
-    return differentiate(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], mode="reverse")
+    return make.derivative(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], "reverse")
 
 
 def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
@@ -77,8 +76,8 @@ def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional
 
 def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
     """Those that are not zero."""
-    first = differentiate(make("inverse_dynamics", method), ["q", "qd"], mode="reverse")
-    second = differentiate(first, ["q", "qd", "qdd"], mode="forward")
+    first = make.derivative(make("inverse_dynamics", method), ["q", "qd"], "reverse")
+    second = make.derivative(first, ["q", "qd", "qdd"], "forward")
 
     def body(**given: Any) -> Any:
         dq_dq, dq_dqd, dq_dqdd, _, dqd_dqd, _ = replay(second, given)
@@ -104,7 +103,7 @@ def geometry_derivatives(model: Model, make: Make, method: str, optional: tuple[
     def moved(q: Any, qd: Any, qdd: Any, before: Any, after: Any) -> Any:
         return function(tree._replace(before=_displaced(tree.before, before), after=_displaced(tree.after, after)), q, qd, qdd)
 
-    slope = differentiate(trace(moved, shapes), ["before", "after"], mode="reverse")
+    slope = make.derivative(make.recorded(moved, shapes), ["before", "after"], "reverse")
 
     def body(**state: Any) -> Any:
         before, after = replay(slope, state | {"before": zeros((n, 6)), "after": zeros((n, 6))})

@@ -9,7 +9,6 @@ from dalembert.derived.joints import joint_parameters
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
-from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program
 from dalembert.trace.replay import replay
 
@@ -42,7 +41,7 @@ def mass_matrix_rate(model: Model, make: Make, method: str, optional: tuple[str,
 
 def mass_matrix_gradient(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
     """The derivative of the program of M."""
-    return differentiate(make("mass_matrix", method), "q", mode="forward")
+    return make.derivative(make("mass_matrix", method), ["q"], "forward")
 
 
 def christoffel(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
@@ -58,7 +57,7 @@ def christoffel(model: Model, make: Make, method: str, optional: tuple[str, ...]
 
 def christoffel_gradient(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
     """The symbols and their derivatives."""
-    return differentiate(make("christoffel", method), "q", mode="forward", keep=True)
+    return make.derivative(make("christoffel", method), ["q"], "forward", keep=True)
 
 
 def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:

@@ -24,6 +24,7 @@ from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.model.wrench import wrench_array
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
 from dalembert.trace.source import NumpyKernel
@@ -162,8 +163,10 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     optional = tuple(name for name in quantity.optional if call.given.get(name) is not None)
     quantity.check_method(call.method, optional)
     choice(call.backend, "backend", BACKENDS)
-    wanted = quantity.arrays(optional)
-    arrays = [checked(robot, quantity.name, name, call.given[name], values) for name, values in wanted.items()]
+    given, wanted = dict(call.given), quantity.arrays(optional)
+    if isinstance(wrenches := given.get("wrenches"), Mapping):
+        given["wrenches"] = wrench_array(robot, joint_vector(robot, quantity.name, "q", given["q"]), wrenches)
+    arrays = [checked(robot, quantity.name, name, given[name], values) for name, values in wanted.items()]
     batches = {name: a.shape[: a.ndim - len(values.shape)] for a, (name, values) in zip(arrays, wanted.items(), strict=True)}
     return arrays, optional, broadcast(batches, quantity.name)
 

@@ -23,7 +23,7 @@ from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on besides the robot
-SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "quantities", "simulation", "trace")
+SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
 LARGE = 50_000  # nodes plus three times the results: about four seconds of compiling
 
 
@@ -63,8 +63,7 @@ def compile(
     """
     described, wanted = quantity_named(quantity), several(optional, "optional")
     choice(backend, "backend", BACKENDS)
-    by = described.method if method is None else method
-    described.check_method(by, wanted)
+    by = described.check_method(method, wanted)
     included = tuple(name for name in described.optional if name in wanted)
     return kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
 

@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.algebra.linalg import SingularError
 from dalembert.arguments import flag, several
 from dalembert.derived.joints import pivots
+from dalembert.derived.make import Make
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.singular import without_inertia
@@ -44,16 +45,15 @@ def program(
     """
     described, included = quantity_named(quantity), several(optional, "optional")
     folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
-    by = described.method if method is None else method
-    described.check_method(by, included)
+    by = described.check_method(method, included)
     chosen = described.check_options(options)
     check_size(robot.parents, robot.name, described, by)
 
-    def make(other: str, method: str | None = None, optional: tuple[str, ...] = ()) -> Program:
-        return program(robot, other, method, optional=optional, folding=folding, sharing=sharing)
+    def other(quantity: str, method: str | None, optional: tuple[str, ...]) -> Program:
+        return program(robot, quantity, method, optional=optional, folding=folding, sharing=sharing)
 
     if by in described.recipes and described.recipe:
-        body = described.recipe(robot, make, by, included, **chosen)
+        body = described.recipe(robot, Make(other, folding, sharing), by, included, **chosen)
         if isinstance(body, Program):
             return body
     else:
@@ -107,8 +107,7 @@ def operation_count(
     if flag(customized, "customized"):
         return count(program(bare, quantity, method, optional=optional, **options))
     described, included = quantity_named(quantity), several(optional, "optional")
-    by = described.method if method is None else method
-    described.check_method(by, included)
+    by = described.check_method(method, included)
     described.check_options(options)
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")

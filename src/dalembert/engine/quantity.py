@@ -53,6 +53,8 @@ class Quantity:
     invariant: bool = False  # link frames and the distribution of inertias along the axes do not matter
     divides: bool = False  # a singular mass matrix makes it NaN
     rotors: bool = True  # that mass matrix has the rotors in it
+    orders: Mapping[str, int] = field(default_factory=dict)  # the powers of n with which methods grow, where they are not linear
+    like: tuple[str, int] = ("", 0)  # or: as that of another quantity by the same method, times n to this power
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
@@ -64,14 +66,15 @@ class Quantity:
         by_recipe = self.recipes if optional in self.optional else ()
         return tuple(dict.fromkeys((*formulations.methods(self.name, optional), *by_recipe)))
 
-    def check_method(self, method: Any, optional: tuple[str, ...] = ()) -> None:
-        """Refuse methods that the quantity does not have, and optional inputs that it or the method does not take."""
-        choice(method, f"method for {self.name}:", self.methods)
+    def check_method(self, method: Any, optional: tuple[str, ...] = ()) -> str:
+        """The method, or the default for None; one that the quantity or an optional input does not have is refused."""
+        chosen = self.method if method is None else choice(method, f"method for {self.name}:", self.methods)
         for name in optional:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)
-            if method not in (able := self.taking(name)):
-                raise Error(f"{method} does not accept {name}; these methods do: {', '.join(able) or 'none'}")
+            if chosen not in (able := self.taking(name)):
+                raise Error(f"{chosen} does not accept {name}; these methods do: {', '.join(able) or 'none'}")
+        return chosen
 
     def check_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options, with defaults for those that are not given."""

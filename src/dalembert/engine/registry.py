@@ -71,7 +71,9 @@ def _task(name: str, about: str, function: Callable[..., Array], inputs: Any, va
 
 def _part(name: str, about: str, recipe: Recipe, inputs: Any, output: Any = None) -> Quantity:
     """What any method of inverse dynamics gives."""
-    return Quantity(name, about, inputs, output or TAU, "newton_euler", "terms", recipe=recipe, recipes=INVERSE)
+    return Quantity(
+        name, about, inputs, output or TAU, "newton_euler", "terms", recipe=recipe, recipes=INVERSE, like=("inverse_dynamics", 0)
+    )
 
 
 def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool = True) -> Quantity:
@@ -86,14 +88,20 @@ _LIST = (
     Quantity(
         "inverse_dynamics", "Joint forces that produce the given motion.",
         STATE, TAU, "newton_euler", "dynamics", OUTSIDE, joints=joints.forces, invariant=True,
+        orders={
+            "angular_velocity_lagrange": 2, "stacked_operators": 2, "generalized_dalembert": 3,
+            "lie_closed_form": 4, "lagrange_euler": 4, "uicker_kahn": 4,
+        },
     ),
     Quantity(
         "forward_dynamics", "Joint accelerations under the given forces.",
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
+        orders=dict.fromkeys(("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration"), 3),
     ),
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
         Q, {"M": Values(NN, "tau/qdd")}, "composite_body", "dynamics", joints=joints.inertias, invariant=True,
+        orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, "probing": 2},
     ),
     Quantity(
         "inverse_mass_matrix", "The inverse of the mass matrix, M(q)^-1.",
@@ -107,6 +115,7 @@ _LIST = (
     Quantity(
         "coriolis_matrix", "The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k.",
         Q | QD, {"C": Values(NN, "tau/qd")}, "composite_body", "terms", invariant=True,
+        orders={"composite_body": 2, "lie_closed_form": 4},
     ),
     _part(
         "coriolis_force", "Coriolis and centrifugal forces C(q, qd) qd.",
@@ -124,11 +133,13 @@ _LIST = (
         "christoffel", "Christoffel symbols of the first kind, the force index FIRST: Gamma[i, j, k] = Gamma[i, k, j].",
         Q, {"Gamma": Values(NNN, "tau/qd^2")}, "differentiated", "terms",
         invariant=True, recipe=terms.christoffel, recipes=("differentiated",),
+        orders={"differentiated": 3, "lie_closed_form": 4},
     ),
     Quantity(
         "mass_matrix_rate", "The time derivative of the mass matrix along a motion, Mdot = C + C^T.",
         Q | QD, {"Mdot": Values(NN, "tau/qd")}, "composite_body", "terms",
         recipe=terms.mass_matrix_rate, recipes=("composite_body", "lie_closed_form"),
+        like=("coriolis_matrix", 0),
     ),
     _part("kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY),
     Quantity(
@@ -191,23 +202,27 @@ _LIST = (
         "inverse_dynamics_derivatives", "d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics.",
         STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
         result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
+        like=("inverse_dynamics", 1),
     ),
     Quantity(
         "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",
         Q | QD | TAU, {f"dqdd_d{x}": Values(NN, f"qdd/{x}") for x in ("q", "qd", "tau")},
         "articulated_body", "derivatives", OUTSIDE, result=derivatives.ForwardDerivatives, divides=True,
         recipe=derivatives.forward_dynamics_derivatives, recipes=("articulated_body",),
+        like=("forward_dynamics", 1),
     ),
     Quantity(
         "inverse_dynamics_second_derivatives", "The second derivatives of inverse dynamics that are not zero.",
         STATE, {name: Values(NNN, f"tau/{name[1:].replace('_d', '/')}") for name in derivatives.SecondDerivatives._fields},
         "newton_euler", "derivatives", result=derivatives.SecondDerivatives,
         recipe=derivatives.inverse_dynamics_second_derivatives, recipes=INVERSE,
+        like=("inverse_dynamics", 2),
     ),
     Quantity(
         "mass_matrix_gradient", "dM_ij / dq_k at [..., i, j, k].",
         Q, {"dM_dq": Values(NNN, "tau/qdd/q")}, "composite_body", "derivatives",
         recipe=terms.mass_matrix_gradient, recipes=formulated("mass_matrix"),
+        like=("mass_matrix", 1),
     ),
     Quantity(
         "geometry_derivatives", "How joint forces change with the geometry: for design, calibration, tolerances.",
@@ -254,6 +269,7 @@ _LIST = (
         "Time derivatives of the spatial operators by Kozlowski's table 1, with lambda-dot (18) and that of the factor m (29).",
         Q | QD, _RATES, "spatial_operator", "diagonalization",
         result=spatial_operator.OperatorRates, divides=True, rotors=False,
+        orders={"spatial_operator": 3},
     ),
     # --- terms of the books
     Quantity(
@@ -274,6 +290,7 @@ _LIST = (
             "h": Values(N, "N m or N"), "c": Values(N, "N m or N"),
         },
         "lagrange_euler", "books", result=lagrange_euler.Terms,
+        orders={"lagrange_euler": 4},
     ),
     Quantity(
         "dalembert_terms",
@@ -284,6 +301,7 @@ _LIST = (
             "h_tran": Values(N, "N m or N"), "h_rot": Values(N, "N m or N"), "c": Values(N, "N m or N"),
         },
         "generalized_dalembert", "books", result=generalized_dalembert.Terms,
+        orders={"generalized_dalembert": 3},
     ),
     Quantity(
         "stacked_operators",

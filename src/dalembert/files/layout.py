@@ -47,7 +47,7 @@ def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
     size, rows = 0, 0
     for states in pieces:
         size += sum(x.nbytes for x in states.values())
-        check_size(size, what, limit)
+        check_bytes(size, what, limit)
         count = len(next(iter(states.values())))
         for part, x in states.items():
             kept = held.setdefault(part, np.zeros((0, *x.shape[1:])))
@@ -62,7 +62,7 @@ def gathered(pieces: Iterable[States], what: str, limit: int) -> States:
     return held
 
 
-def check_size(size: int, what: str, limit: int) -> None:
+def check_bytes(size: int, what: str, limit: int) -> None:
     """Refuse what takes more bytes than allowed."""
     if size > limit:
         raise Error(f"{what}: its arrays exceed {limit} bytes; raise limit=, or read it in chunks with read_states")

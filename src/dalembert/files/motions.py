@@ -10,7 +10,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import whole
 from dalembert.errors import Error
 from dalembert.files.binary import Table, archive, other_joints, write_npz
-from dalembert.files.layout import PARTS, Layout, States, check_size, gathered, named
+from dalembert.files.layout import PARTS, Layout, States, check_bytes, gathered, named
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model
 from dalembert.storage.opening import file_path, opened, told
@@ -84,7 +84,7 @@ def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array
             raise other_joints(what, robot, joints or ())
         tables = {name: held.table(name) for name in ("time", *PARTS, "worked", "memory") if name in held.names}
         _check(tables, what, robot)
-        check_size(8 * sum(table.rows * table.width for table in tables.values()), what, limit)
+        check_bytes(8 * sum(table.rows * table.width for table in tables.values()), what, limit)
         arrays = {name: table.whole() for name, table in tables.items()}
         return {"t": arrays.pop("time"), **arrays}
 

@@ -198,11 +198,11 @@ def _about_com(body: Array, whole: Array) -> Array:
     Across z a body is as large as it is; along z its frame may have slid, so that products with z are larger.
     """
     h, m = body[:3, 3], body[3, 3]
-    found = body[:3, :3] - h[:, None] * h[None, :] / m if m else body[:3, :3]
+    tensor = body[:3, :3] - h[:, None] * h[None, :] / m if m else body[:3, :3]
     x, y, z = abs(np.diagonal(whole)[:3])
     across, along = max(x, y).sqrt(), z.sqrt()
     size = np.array([across, across, along])
-    return _without_rounding(found, size[:, None] * size[None, :], keep_diagonal=True)
+    return _without_rounding(tensor, size[:, None] * size[None, :], keep_diagonal=True)
 
 
 def _line(body: Array, carried: Array) -> Array:

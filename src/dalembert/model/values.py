@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import frozen_array as frozen_array
-from dalembert.arguments import instance as instance
 from dalembert.arguments import listed
-from dalembert.arguments import number as number
-from dalembert.arguments import text as text
 from dalembert.errors import Error, brief
 
 Frozen = Any  # of a field: anything array-like may be given, a read-only float array is kept

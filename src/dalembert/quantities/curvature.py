@@ -39,6 +39,7 @@ GRADIENT = Quantity(
     result=Symbols,
     recipe=christoffel_gradient,
     recipes=("differentiated", "lie_closed_form"),
+    like=("christoffel", 1),
 )
 
 

@@ -17,7 +17,6 @@ from dalembert.errors import Error
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench
-from dalembert.quantities.wrenches import as_array
 
 
 class DHDerivatives(NamedTuple):
@@ -61,8 +60,9 @@ def inverse_dynamics_derivatives(
     >>> bool(abs(dqdd - arm.mass_matrix([0.0, 0.5])).max() < 1e-14)
     True
     """
-    given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = _in_links(robot, "inverse_dynamics_derivatives", q, wrenches)
+    _check_fixed_to_links("inverse_dynamics_derivatives", wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "qdd": qdd, **outside}
     return asked(robot, "inverse_dynamics_derivatives", given, method, backend=backend, out=out)
 
 
@@ -90,13 +90,14 @@ def forward_dynamics_derivatives(
     >>> bool(abs(d.dtau - arm.inverse_mass_matrix([0.0, 0.5])).max() < 1e-12)
     True
     """
-    given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = _in_links(robot, "forward_dynamics_derivatives", q, wrenches)
+    _check_fixed_to_links("forward_dynamics_derivatives", wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "tau": tau, **outside}
     return asked(robot, "forward_dynamics_derivatives", given, backend=backend, out=out)
 
 
-def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench] | Any) -> Any:
-    """Wrenches as an array; those given in world axes would change with q, which the derivatives here do not follow."""
+def _check_fixed_to_links(quantity: str, wrenches: Mapping[str, Wrench] | Any) -> None:
+    """Refuse wrenches in world axes: they would change with q, which the derivatives here do not follow."""
     if isinstance(wrenches, Mapping):
         for name, wrench in wrenches.items():
             if isinstance(wrench, Wrench) and wrench.frame != "body":
@@ -104,7 +105,6 @@ def _in_links(robot: Model, quantity: str, q: Any, wrenches: Mapping[str, Wrench
                     f'{quantity}: the wrench on {name!r} is given in frame "{wrench.frame}" and would rotate against its link as q '
                     'changes; derivatives need wrenches fixed to their links: use frame="body"'
                 )
-    return as_array(robot, quantity, q, wrenches)
 
 
 @computed

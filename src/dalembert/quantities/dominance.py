@@ -13,17 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.algebra.spatial import Array, rotate, symmetric
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import number
 from dalembert.cached import cached_property
-from dalembert.derived.joints import forces
-from dalembert.derived.make import Body, Make
+from dalembert.derived.simplified import simplified
 from dalembert.engine.evaluation import asked, evaluate, joint_vectors
 from dalembert.engine.program import operation_count, program
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import STATE, TAU
 from dalembert.errors import Error
-from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.terms import dalembert_terms
@@ -172,19 +170,6 @@ def _tuples(mask: Array) -> Any:
     return tuple(map(_tuples, mask)) if mask.ndim else bool(mask)
 
 
-def _recipe(model: Model, make: Make, method: str, optional: tuple[str, ...], *, keep: Any) -> Body:
-    """Inverse dynamics from the kept parts; what only the others need is not in it."""
-    terms = formulation("dalembert_terms", method)
-
-    def kept(q: Any, qd: Any, qdd: Any) -> Any:
-        *parts, c = terms(model.exact_tree, q, qd)
-        masks = [True] * 4 if keep is None else map(np.array, keep)
-        D_tran, D_rot, h_tran, h_rot = (np.where(mask, part, 0) for mask, part in zip(masks, parts, strict=True))
-        return rotate(symmetric(D_tran + D_rot), qdd) + h_tran + h_rot + c
-
-    return forces(model, kept)
-
-
 SIMPLIFIED = Quantity(
     "simplified_inverse_dynamics",
     "Joint forces by the parts of the generalized d'Alembert equations that matter.",
@@ -192,6 +177,7 @@ SIMPLIFIED = Quantity(
     TAU,
     "generalized_dalembert",
     options={"keep": None},
-    recipe=_recipe,
+    recipe=simplified,
     recipes=("generalized_dalembert",),
+    orders={"generalized_dalembert": 3},
 )

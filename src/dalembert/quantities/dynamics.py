@@ -18,7 +18,6 @@ from dalembert.engine.names import (
 )
 from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench
-from dalembert.quantities.wrenches import as_array
 
 
 @computed
@@ -52,8 +51,8 @@ def inverse_dynamics(
     >>> arm.inverse_dynamics([[0.1, 0.2]] * 3, [1.0, 0.0], [0.0, 0.0], method="lie_group").shape
     (3, 2)
     """
-    given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "inverse_dynamics", q, wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "qdd": qdd, **outside}
     return asked(robot, "inverse_dynamics", given, method, backend=backend, out=out)
 
 
@@ -87,8 +86,8 @@ def forward_dynamics(
     >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [19.6124, 4.9031]).round(12).tolist()
     [0.0, 0.0]
     """
-    given = {"q": q, "qd": qd, "tau": tau, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "forward_dynamics", q, wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "tau": tau, **outside}
     return asked(robot, "forward_dynamics", given, method, backend=backend, out=out)
 
 
@@ -146,6 +145,6 @@ def joint_wrenches(
     >>> arm.joint_wrenches([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])[0].tolist()
     [0.0, 0.0, 0.0, 0.0, 19.6124, 0.0]
     """
-    given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "joint_wrenches", q, wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "qdd": qdd, **outside}
     return asked(robot, "joint_wrenches", given, backend=backend, out=out)

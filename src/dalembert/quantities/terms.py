@@ -20,7 +20,6 @@ from dalembert.model.edit import with_gravity, without_armature, without_frictio
 from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench
 from dalembert.quantities.dynamics import inverse_dynamics
-from dalembert.quantities.wrenches import as_array
 
 
 @computed
@@ -76,8 +75,8 @@ def newton_euler_pass(
     >>> da.robot("two_link").newton_euler_pass([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).v_dot[0].tolist()
     [0.0, 10.8062, 0.0]
     """
-    given = {"q": q, "qd": qd, "qdd": qdd, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    given["wrenches"] = as_array(robot, "newton_euler_pass", q, wrenches)
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    given = {"q": q, "qd": qd, "qdd": qdd, **outside}
     return asked(robot, "newton_euler_pass", given, backend=backend, out=out)
 
 

@@ -17,11 +17,10 @@ from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, SingularWarning, brief, warn
 from dalembert.model.model import Model
-from dalembert.model.wrench import Wrench
+from dalembert.model.wrench import Wrench, wrench_array
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
-from dalembert.quantities.wrenches import as_array
 from dalembert.simulation import adaptive, driven, fixed
 from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
@@ -231,7 +230,8 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     """Wrenches that stay the same in link axes as an array; others as a function of q."""
     if wrenches is None:
         return Acting(None, None, None)
-    array = numbers(as_array(robot, "forward_dynamics", start.q, wrenches), "simulate: wrenches").astype(float, copy=False)
+    given = wrench_array(robot, start.q, wrenches) if isinstance(wrenches, Mapping) else wrenches
+    array = numbers(given, "simulate: wrenches").astype(float, copy=False)
     if array.shape[-2:] != (robot.n, 6):
         raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
     try:
@@ -241,10 +241,10 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     if not isinstance(wrenches, Mapping):
         return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
     named = dict(wrenches)
-    given = {name: _over_time(w) for name, w in named.items()}
+    over_time = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
-        return Acting(given, None, lambda q: as_array(robot, "forward_dynamics", q, named))
-    return Acting(given, wide.reshape(prod(start.batch), robot.n, 6), None)
+        return Acting(over_time, None, lambda q: wrench_array(robot, q, named))
+    return Acting(over_time, wide.reshape(prod(start.batch), robot.n, 6), None)
 
 
 def _over_time(wrench: Wrench) -> Wrench:

@@ -150,10 +150,10 @@ class Trajectory:
     # as other things
     def _columns(self) -> dict[str, Array]:
         self._single("a table")
-        found = {"t": self.time}
+        columns = {"t": self.time}
         for kind in PARTS:
-            found |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(self.robot.joint_names)}
-        return found | {"kinetic_energy": self.kinetic_energy, "potential_energy": self.potential_energy}
+            columns |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(self.robot.joint_names)}
+        return columns | {"kinetic_energy": self.kinetic_energy, "potential_energy": self.potential_energy}
 
     def _single(self, what: str) -> None:
         if self.q.ndim != 2:
@@ -212,9 +212,9 @@ class Trajectory:
         What would take more than `limit` bytes of memory is refused; `dalembert.files.read_states` reads files of any length.
         """
         a_robot(robot, "Trajectory.load")
-        found = load_motion(path, robot, limit)
-        motion = found["t"], found["q"], found["qd"], found["tau"]
-        return Trajectory(robot, *motion, accelerations=found["qdd"], worked=found.get("worked"), memory=found.get("memory"))
+        arrays = load_motion(path, robot, limit)
+        motion = arrays["t"], arrays["q"], arrays["qd"], arrays["tau"]
+        return Trajectory(robot, *motion, accelerations=arrays["qdd"], worked=arrays.get("worked"), memory=arrays.get("memory"))
 
     def plot(self) -> Any:
         """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""

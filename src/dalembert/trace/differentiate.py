@@ -15,12 +15,14 @@ def differentiate(
     *,
     mode: Literal["auto", "forward", "reverse"] = "auto",
     keep: bool = False,
+    folding: bool = True,
+    sharing: bool = True,
 ) -> Program:
     """The Jacobians of all outputs with respect to the named inputs (default: all), in that order.
 
     Its outputs are called d<output>_d<input> and have the shape output.shape + input.shape; with `keep` the original outputs
     come first. Forward mode carries one tangent per input scalar, reverse mode one adjoint sweep per output scalar; "auto" takes
-    the one with fewer sweeps. The derivative of `sign` is 0.
+    the one with fewer sweeps. The derivative of `sign` is 0. `folding` and `sharing` as in `trace`.
 
     >>> from dalembert.trace import trace
     >>> p = trace(lambda x: x[0] * x[1], {"x": (2,)}, outputs=("y",))
@@ -36,9 +38,9 @@ def differentiate(
     for name in wanted:
         choice(name, "input of the program:", names)
     choice(mode, "mode of differentiation", ("auto", "forward", "reverse"))
-    keep = flag(keep, "keep")
+    keep, folding, sharing = flag(keep, "keep"), flag(folding, "folding"), flag(sharing, "sharing")
     chosen = [names.index(name) for name in wanted]
-    tape = Tape()
+    tape = Tape(folding, sharing)
     symbols = [[tape.node("input", k, j) for j in range(v.size)] for k, v in enumerate(program.inputs)]
     values = evaluate(program, symbols, unrounded)
     columns = [(k, j) for k in chosen for j in range(program.inputs[k].size)]

@@ -102,9 +102,9 @@ class Symbols:
     def forms(self, array: Any) -> Any:
         """An array of forms; numbers become forms."""
         array = np.asarray(array, dtype=object)
-        found = np.empty(array.size, dtype=object)
-        found[:] = [x if isinstance(x, Form) else self.number(x) for x in array.flat]
-        return found.reshape(array.shape)
+        forms = np.empty(array.size, dtype=object)
+        forms[:] = [x if isinstance(x, Form) else self.number(x) for x in array.flat]
+        return forms.reshape(array.shape)
 
 
 class Form:
@@ -202,14 +202,14 @@ class Form:
         unit, n = self.symbols.units[name], len(self.symbols.joints)
         joint = self.symbols.names.index(name) - len(self.symbols.parameters)
         turn = self.symbols.turn(joint) if 0 <= joint < n else 0
-        found: dict[Key, Any] = {}
+        terms: dict[Key, Any] = {}
         for (t, m), x in self.terms.items():
             if e := digit(m, unit, POWER):
-                found[t, m - unit] = found.get((t, m - unit), 0) + e * x
+                terms[t, m - unit] = terms.get((t, m - unit), 0) + e * x
             if turn and (k := digit(t >> 1, turn, TRIG)):
                 key = t ^ 1, m  # cos -> -sin, sin -> cos
-                found[key] = found.get(key, 0) + (k * x if t & 1 else -k * x)
-        return reduced(self.symbols, found, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
+                terms[key] = terms.get(key, 0) + (k * x if t & 1 else -k * x)
+        return reduced(self.symbols, terms, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
 
     def decoded(self) -> list[Term]:
         """The terms as they are kept inside, with exponents and harmonics spelled out."""
@@ -299,34 +299,34 @@ class Form:
 
 def sizes_of(form: Form) -> dict[int, float]:
     """The largest coefficient before each product of symbols."""
-    found: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     over = form.over
     for (_, m), x in form.terms.items():
         size = abs(x) / over
-        if size > found.get(m, 0.0):
-            found[m] = size
-    return found
+        if size > sizes.get(m, 0.0):
+            sizes[m] = size
+    return sizes
 
 
 def largest_of(*sizes: Mapping[int, float]) -> dict[int, float]:
     """The largest of several, for each product of symbols."""
-    found: dict[int, float] = {}
+    largest: dict[int, float] = {}
     for some in sizes:
         for m, x in some.items():
-            if x > found.get(m, 0.0):
-                found[m] = x
-    return found
+            if x > largest.get(m, 0.0):
+                largest[m] = x
+    return largest
 
 
 def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
     """Of what was added up in a product: what is far below it has cancelled but for rounding."""
-    found: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     right = sizes_of(b)
     for m, x in sizes_of(a).items():
         for n, y in right.items():
-            if x * y > found.get(m + n, 0.0):
-                found[m + n] = x * y
-    return found
+            if x * y > sizes.get(m + n, 0.0):
+                sizes[m + n] = x * y
+    return sizes
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
