@@ -142,7 +142,7 @@ MISTAKES = {
     "save none": (lambda: ARM.save(None), "None: not a file name"),
     "save surrogate": (lambda: ARM.save("a\ud800.toml"), "not a file name"),
     "probe batches": (lambda: ARM.probe(np.zeros((2, 6)), np.zeros((3, 6))), "probe: the leading .batch. axes do not broadcast"),
-    "probe method": (lambda: ARM.probe(GOOD, GOOD, method=None), "unknown method for inverse_dynamics"),
+    "probe method": (lambda: ARM.probe(GOOD, GOOD, method="none"), "unknown method for inverse_dynamics"),
     "masked": (lambda: ARM.mass_matrix(np.ma.masked_array(GOOD, [0, 0, 1, 0, 0, 0])), "mass_matrix: q has masked elements; fill them"),
     "masked rows": (lambda: ARM.mass_matrix([np.ma.masked_array(GOOD, [0, 0, 1, 0, 0, 0])]), "q has masked elements"),
     "masked gravity": (lambda: ARM.with_gravity(np.ma.masked_array([0, 0, 1.0], [0, 0, 1])), "gravity has masked elements"),

@@ -118,7 +118,7 @@ def test_messages_come_from_it():
 
 
 def test_options_reach_derived_programs_and_general_counts():
-    arm = da.robot("two_link")
+    arm = da.random_robot(0, "RPR")
     for name in (
         "coriolis_force",
         "mass_matrix_rate",
