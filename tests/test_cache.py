@@ -14,13 +14,14 @@ import pytest
 from conftest import close, run, sweep
 
 import dalembert as da
-from dalembert.native import cache, machine
+from dalembert.native import cache, direct, machine
 
 X = np.full((3, 2), 0.25)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    direct.code("double")  # what serves all programs is made once a process: it shall not be among the entries
     place = tmp_path / "cache"
     monkeypatch.setenv("DALEMBERT_CACHE", str(place))
     return place
@@ -31,7 +32,7 @@ def compiled(monkeypatch):
     """How often code was really made."""
     calls = []
     real = machine.object_code
-    monkeypatch.setattr(machine, "object_code", lambda text: (calls.append(1), real(text))[1])
+    monkeypatch.setattr(machine, "object_code", lambda *what: (calls.append(1), real(*what))[1])
     return calls
 
 
@@ -72,13 +73,13 @@ def test_another_process_needs_no_compiler_either(folder):
     code = """
 from dalembert.native import machine
 real, made = machine.object_code, []
-machine.object_code = lambda text: (made.append(1), real(text))[1]
+machine.object_code = lambda *what: (made.append(1), real(*what))[1]
 import dalembert as da, numpy as np
 da.robot("two_link").inverse_dynamics(*np.zeros((3, 2)))
-da.compile_program(da.robot("rp").program("inverse_dynamics"))
+da.compile_program(da.robot("rp").program("inverse_dynamics"))(*np.zeros((3, 5, 2)))
 print(len(made))
 """
-    assert [run(code)[0].strip() for _ in range(2)] == ["2", "0"]
+    assert [run(code)[0].strip() for _ in range(2)] == ["3", "0"]  # one state, a loop, and what calls them
 
 
 DAMAGES = {
@@ -123,7 +124,7 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
     here, target = machine.host(), machine.llvm().Target.from_triple(machine.host().triple)
     options = {"opt": 2, "cpu": here.cpu, "features": here.features, "codemodel": "jitdefault", "jit": True}
     monkeypatch.setattr(
-        machine, "_target", lambda: target.create_target_machine(**options)
+        machine, "_target", lambda *_: target.create_target_machine(**options)
     )  # compile for this machine all the same
     others = [
         here._replace(cpu="another"),
@@ -140,16 +141,16 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
 def test_other_source_has_other_entries(folder, compiled, monkeypatch):
     """The code of a program depends on the engine's source, the program of a quantity on that of models and formulations."""
     from dalembert.engine import kernels
-    from dalembert.native import kernel
+    from dalembert.native import kept
 
     use()
-    monkeypatch.setattr(kernel, "SOURCE", "changed")
+    monkeypatch.setattr(kept, "SOURCE", "changed")
     use()
     assert len(compiled) == 2
     monkeypatch.setattr(kernels, "SOURCE", "changed")
     use()
     assert len(compiled) == 2  # traced again, to the same program
-    monkeypatch.setattr(kernel, "SOURCE", "")  # nothing to read: no caching
+    monkeypatch.setattr(kept, "SOURCE", "")  # nothing to read: no caching
     use()
     use()
     assert len(compiled) == 4
@@ -175,7 +176,7 @@ def test_a_name_that_has_lost_its_code_finds_it_again(folder, compiled):
 
 def test_the_source_is_all_of_it():
     from dalembert.engine import kernels
-    from dalembert.native.kernel import SOURCE, source_digest
+    from dalembert.native.kept import SOURCE, source_digest
 
     assert source_digest("native", "trace") == SOURCE
     assert len({SOURCE, kernels.SOURCE, source_digest(), source_digest("native"), source_digest("robots.py")}) == 5

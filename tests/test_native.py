@@ -1,5 +1,6 @@
 """The native engine on programs that are no robots: values, layouts, safety, threads, memory."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -8,9 +9,9 @@ from conftest import close, run, sweep
 
 import dalembert as da
 from dalembert.algebra.spatial import cos_sin, sign, sqrt
-from dalembert.native import kernel, machine, pieces
+from dalembert.native import kernel, pieces
 from dalembert.native.direct import short_way
-from dalembert.native.kernel import WORTH_A_THREAD
+from dalembert.native.kernel import WORTH_A_THREAD, Kernel
 from dalembert.native.ordered import ordered
 from dalembert.trace import trace
 from dalembert.trace.source import NumpyKernel
@@ -226,6 +227,55 @@ def test_long_arrays_and_strided_cores():
         assert np.count_nonzero(out) == x.size
 
 
+# --- float32 ------------------------------------------------------------------------------------------------------------
+
+
+def test_sines_of_floats_are_right_to_the_last_place():
+    kernel = da.compile_program(trace(lambda x: cos_sin(x)[::-1], {"x": ()}, outputs=("sin", "cos")))
+    rng = np.random.default_rng(0)
+    sizes = np.exp(rng.uniform(np.log(1e-4), np.log(3e38), 20_000))
+    near = np.arange(1, 20_000) * (np.pi / 2)  # where one of them is almost zero
+    x = np.concatenate([sizes, -sizes, rng.uniform(-10, 10, 20_000), near, near * 30]).astype(np.float32)
+    for result, exact in zip(kernel(x), (np.sin(x.astype(float)), np.cos(x.astype(float))), strict=True):
+        assert result.dtype == np.float32
+        unit = np.spacing(np.abs(exact).astype(np.float32)).astype(float)
+        assert (np.abs(result - exact) / unit).max() < 1
+    odd = np.array([np.inf, -np.inf, np.nan, 0], np.float32)
+    assert np.isnan(kernel(odd)[0]).tolist() == [True, True, True, False]
+    assert kernel(odd)[1][3] == 1
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics_derivatives"])
+def test_floats_in_floats_out(name):
+    """The same bits alone and in any batch; right to single precision."""
+    arm = da.robot("ur5").without_friction()
+    rng = np.random.default_rng(0)
+    wide = rng.uniform(-1, 1, (3, 37, 6)).astype(np.float32)
+    function = getattr(arm, name)
+    results, exact = (x if isinstance(x, tuple) else (x,) for x in (function(*wide), function(*wide.astype(float))))
+    for k, (x, y) in enumerate(zip(results, exact, strict=True)):
+        assert (x.dtype, y.dtype) == (np.float32, np.float64)
+        close(x, y, 1e-5)
+        for _ in range(2):
+            alone = function(*wide[:, 5].copy())
+            assert (alone[k] if isinstance(alone, tuple) else alone).tobytes() == x[5].tobytes()
+        again = function(*wide, out=tuple(np.zeros_like(r) for r in results) if len(results) > 1 else np.zeros_like(x))
+        assert (again[k] if isinstance(again, tuple) else again).tobytes() == x.tobytes()
+
+
+def test_only_floats_give_floats():
+    arm = da.robot("two_link")
+    q = np.full((3, 5, 2), 0.3, np.float32)
+    assert arm.inverse_dynamics(*q).dtype == np.float32
+    assert arm.inverse_dynamics(*q, backend="numpy").dtype == np.float32
+    assert arm.inverse_dynamics(q[0].astype(float), q[1], q[2]).dtype == np.float64
+    assert arm.inverse_dynamics(q[0], q[1], q[2].tolist()).dtype == np.float64
+    assert arm.inverse_dynamics(*q, out=np.empty((5, 2))).dtype == np.float64
+    assert arm.compile("inverse_dynamics")(*q).dtype == np.float32
+    narrow = pickle.loads(pickle.dumps(arm.compile("inverse_dynamics").narrow))
+    assert narrow(*q).tobytes() == arm.inverse_dynamics(*q).tobytes()
+
+
 # --- long programs ------------------------------------------------------------------------------------------------------
 
 
@@ -243,8 +293,10 @@ def in_pieces(monkeypatch, p, size):
         for name, value in {"WHOLE": 0, "PIECE": size, "STORE": 1, "ON_STACK": 0}.items():
             patch.setattr(pieces, name, value)
         assert len(pieces.planned(p).pieces) > 1
-        cut = kernel._unpack(kernel._pack(p, machine.host()), ())
-    assert cut.frame()
+        patch.setenv("DALEMBERT_CACHE", "off")
+        cut = Kernel(kernel._about(p), lambda: p, ())
+        assert cut.loop.frame()
+        assert cut.one.frame()
     return cut
 
 
@@ -253,7 +305,7 @@ def test_pieces_give_the_same_bits(monkeypatch, size):
     """However a program is cut, and wherever its frame lies; in a batch and alone."""
     for p in (MIXED, program(angles, x=(5,)), da.robot("two_link").program("forward_dynamics_derivatives")):
         whole, cut = da.compile_program(p), in_pieces(monkeypatch, p, size)
-        assert not whole.frame()
+        assert not whole.loop.frame()
         given = [np.random.default_rng(0).uniform(-3, 3, (13, *v.shape)) for v in p.inputs]
         one = [np.array(x[5]) for x in given]
         for found, expected in ((cut(*given), whole(*given)), (short_way(cut)(*one), whole(*one))):
@@ -351,7 +403,7 @@ def test_everything_twice():
         def __array_ufunc__(self, *_, **__):
             raise AssertionError("the engine must not hand over to other people's arrays")
 
-    for kind in (list, tuple, np.array, np.ma.array, Duck, np.float32, np.longdouble, lambda v: np.array(v)[None][0]):
+    for kind in (list, tuple, np.array, np.ma.array, Duck, np.longdouble, lambda v: np.array(v)[None][0]):
         arm = da.robot("two_link")
         q = [kind([0.5, 2.0]), kind([1.0, 0.25]), kind([0.0, 1.0])]
         first, second = arm.inverse_dynamics(*q), arm.inverse_dynamics(*q)

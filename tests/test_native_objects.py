@@ -7,6 +7,7 @@ import re
 import sys
 import weakref
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from conftest import close
 from test_native import MIXED, program, states
 
 import dalembert as da
+from dalembert.native import recycle
+from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
 from dalembert.trace import trace
 
@@ -66,7 +69,9 @@ def test_kernels_die_with_their_robots(monkeypatch):
         arm = da.robot("rp").with_payload(mass)
         arm.inverse_dynamics(*np.ones((3, 2)))
         kernel = arm.compile("inverse_dynamics")
-        watched.extend(map(weakref.ref, (kernel, kernel.code, kernel.code._engine)))
+        for code in (kernel.loop.code, kernel.one.code):
+            watched.extend(map(weakref.ref, (code, code._engine)))
+        watched.append(weakref.ref(kernel))
 
     def objects():
         gc.collect()
@@ -78,7 +83,7 @@ def test_kernels_die_with_their_robots(monkeypatch):
     for k in range(20):
         use(100.0 + k)
     after = objects()
-    assert len(watched) == 69
+    assert len(watched) == 115
     assert [x for x in watched if x() is not None] == []
     assert after - before < 20 + len(watched), "something stays for every robot"
 
@@ -132,8 +137,6 @@ def test_array_layout_is_what_the_short_way_reads():
 
 
 def test_short_way_equals_the_kernel():
-    from dalembert.native.direct import short_way
-
     p = trace(lambda m, v, s: m @ v * s, {"m": (2, 3), "v": (3,), "s": ()}, outputs=("y",))
     kernel = da.compile_program(p)
     short = short_way(kernel)
@@ -165,8 +168,6 @@ def test_short_way_equals_the_kernel():
 
 
 def test_short_way_leaks_nothing():
-    from dalembert.native.direct import short_way
-
     kernel = da.compile_program(program(lambda x: x * x + 5, x=(2,)))
     short, x, wrong = short_way(kernel), np.ones(2), np.ones(3)
     before = sys.getrefcount(x), sys.getrefcount(kernel), sys.getrefcount(np.ndarray)
@@ -183,10 +184,98 @@ def test_short_way_leaks_nothing():
     assert short(np.ones((2, 2))).tolist() == [[6.0, 6.0]] * 2
 
 
-def test_no_short_way_for_several_results():
-    from dalembert.native.direct import short_way
+class Pair(NamedTuple):
+    a: np.ndarray
+    b: np.ndarray
 
-    kernel = da.compile_program(trace(lambda x: (x, x * 2), {"x": (2,)}, outputs=("a", "b")))
-    assert short_way(kernel) is kernel
-    scalar = da.compile_program(trace(lambda x: x[0] * x[1], {"x": (2,)}))
-    assert short_way(scalar) is scalar
+
+def test_short_way_of_several_results():
+    kernel = da.compile_program(trace(lambda x: (x, x @ x), {"x": (2,)}, outputs=("a", "b")))
+    x, many = np.array([3.0, 4.0]), np.arange(10.0).reshape(5, 2)
+    for short, kind in ((short_way(kernel), tuple), (short_way(kernel, result=Pair), Pair)):
+        for _ in range(2):  # before and after the loop is compiled
+            alone, several = short(x), short(many)
+            assert type(alone) is kind
+            assert alone[0].tolist() == [3.0, 4.0]
+            assert type(alone[1]) is np.float64
+            assert alone[1] == 25.0
+            assert several[0].tolist() == many.tolist()
+            assert several[1].tolist() == (many * many).sum(axis=1).tolist()
+    assert short(x).b == 25.0
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(short(x))
+
+
+def test_short_way_into_arrays():
+    kernel = da.compile_program(program(lambda x, y: x * y + 1, x=(2,), y=(2,)))
+    short, x, y = short_way(kernel), np.arange(8.0).reshape(4, 2), np.array([2.0, 3.0])
+    short(x, y), short(x[0].copy(), y)
+    out = np.empty((4, 2))
+    assert short(x, y, out) is out
+    assert out.tolist() == (x * y + 1).tolist()
+    one = np.empty(2)
+    assert short(y, y, one) is one
+    assert one.tolist() == [5.0, 10.0]
+    expected = (x * x + 1).tolist()
+    assert short(x, x, x) is x  # one memory: as if it were not
+    assert x.tolist() == expected
+    long = np.arange(10.0)
+    a, b = long[:8].reshape(4, 2), long[2:].reshape(4, 2)
+    expected = (a * y + 1).tolist()
+    assert short(a, y, b).tolist() == expected
+    frozen = np.empty((4, 2))
+    frozen.flags.writeable = False
+    for wrong in (frozen, np.empty((3, 2)), np.empty(2), [[0.0] * 2] * 4):
+        with pytest.raises((ValueError, TypeError)):
+            short(x, y, wrong)
+    strided = np.empty((4, 4))[:, ::2]
+    assert short(x, y, strided).tolist() == (x * y + 1).tolist()
+
+
+def test_short_way_looks_for_nan():
+    kernel = da.compile_program(program(lambda x: 1 / x, x=(9,)))
+    seen = []
+    short = short_way(kernel, slow=lambda *given: seen.append(len(given)) or kernel(*given), check=True)
+    x = np.ones((6, 9))
+    short(x), short(x[0].copy())
+    del seen[:]
+    short(x), short(x[0].copy()), short(np.zeros(9))
+    assert not seen  # infinity is a number
+    for place in range(9):
+        bad = x.copy()
+        bad[5, place] = np.nan
+        assert np.isnan(short(bad[5].copy())[place])
+        assert np.isnan(short(bad)).sum() == 1
+    assert len(seen) == 18
+
+
+def test_large_results_are_recycled():
+    kernel = da.compile_program(program(lambda x: x + 1, x=(4,)))
+    short, x = short_way(kernel), np.zeros((40_000, 4))
+    for make in (kernel, short):
+        first = make(x)
+        assert first.flags.c_contiguous
+        assert first.flags.writeable
+        address, kept = first.ctypes.data, first[7, 1:]
+        assert make(x).ctypes.data != address, "a view is still there"
+        kept[:] = 5.0
+        del first
+        again = make(x)
+        assert again.ctypes.data != address
+        assert kept.tolist() == [5.0] * 3
+        del kept
+        assert make(x).ctypes.data == address
+        del again
+    da.set_recycling(0)
+    try:
+        assert make(x).flags.owndata
+    finally:
+        da.set_recycling(128 << 20)
+    with pytest.raises(da.Error, match="limit in bytes"):
+        da.set_recycling(-1)
+
+
+def test_recycling_keeps_no_more_than_its_limit():
+    held = [recycle.empty((1 << 20,)) for _ in range(20)]
+    assert sum(b.size for b in recycle._buffers) <= 128 << 20
+    assert len({x.ctypes.data for x in held}) == 20

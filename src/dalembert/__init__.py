@@ -38,6 +38,7 @@ from dalembert.motion.paths import trapezoidal as trapezoidal
 from dalembert.native import cache as cache
 from dalembert.native import compile_program as compile_program
 from dalembert.native import get_threads as get_threads
+from dalembert.native import set_recycling as set_recycling
 from dalembert.native import set_threads as set_threads
 from dalembert.robots import Robot as Robot
 from dalembert.simulation.trajectory import Trajectory as Trajectory

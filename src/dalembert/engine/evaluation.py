@@ -30,7 +30,7 @@ from dalembert.native.kernel import Kernel
 from dalembert.trace.source import NumpyKernel
 
 PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
-ARRAYS = {name for quantity in QUANTITIES.values() for name in quantity.optional} | {"out"}  # None where they are left out
+ARRAYS = {name for quantity in QUANTITIES.values() for name in quantity.optional}  # None where they are left out
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -83,15 +83,17 @@ def computed(function: F) -> F:
     names = [p.name for p in parameters]
     inputs = ", ".join(p.name for p in parameters[1:] if p.default is Parameter.empty)
     arrays = [name for name in names if name in ARRAYS]
-    options = [p.name for p in parameters if p.default is not Parameter.empty and p.name not in (*arrays, "backend")]
+    options = [p.name for p in parameters if p.default is not Parameter.empty and p.name not in (*arrays, "out", "backend")]
     bare = " is ".join([*arrays, "None"]) + " and " if arrays else ""
     head = ", ".join(f"{'*, ' if _first_keyword(parameters, p) else ''}{p.name}{_default(p)}" for p in parameters)
     key = options[0] if len(options) == 1 else f"({', '.join(options)})"
+    answer = f'{names[0]}.memo["{function.__name__}"][{key}]({inputs}'
+    into = f"{answer}, *(out if isinstance(out, tuple) else (out,)))" if "out" in names else ""
     source = f"""
 def {function.__name__}({head}):
     try:
         if {bare}backend == "auto":
-            return {names[0]}.memo["{function.__name__}"][{key}]({inputs})
+            return {answer}){f" if out is None else {into}" if into else ""}
     except (KeyError, TypeError, ValueError, RuntimeError):
         pass  # the first call, or one that the kernel rejects: fall through to full checking
     return fully(asked({", ".join(f"{name}={name}" for name in names)}), "{function.__name__}", {key})
@@ -118,35 +120,34 @@ def _fully(call: Call, function: str, options: Any) -> Any:
     """The result, every argument checked; the robot then remembers what answers a call with these options and inputs alone."""
     result = evaluate(call)
     robot, quantity = call.robot, call.quantity
-    bare = call.backend == "auto" and call.out is None and all(call.given.get(name) is None for name in quantity.optional)
+    bare = call.backend == "auto" and all(call.given.get(name) is None for name in quantity.optional)
     if bare and robot.n and call.method not in UNGUARDED:
         compiled = kernel(robot, _request(call, ()))
         if isinstance(compiled, Kernel):
             with suppress(TypeError):  # a list among the options is not hashable
                 answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function, {})
-                answers.setdefault(options, _answer(quantity, short_way(compiled), call.guard is not None))
+                if options not in answers:
+                    answers[options] = _answer(quantity, compiled, call.guard is not None)
     return result
 
 
-def _answer(quantity: Quantity, run: Callable[..., Any], guarded: bool) -> Callable[..., Any]:
+def _answer(quantity: Quantity, compiled: Kernel, guarded: bool) -> Callable[..., Any]:
     """A kernel as the answer to a call: its results named, and rejected where one is NaN."""
-    result = quantity.result
-    if not quantity.divides and not guarded:
-        return run if result is None else lambda *given: result(*run(*given))
+    result, check, inputs = quantity.result, quantity.divides or guarded, len(compiled.inputs)
+    floats: list[Callable[..., Any]] = []  # the answer in float32, made when first asked for
 
-    def one(*given: Any) -> Any:
-        value = run(*given)
-        if regular(value):
-            return value
-        raise ValueError  # the full check distinguishes singular states from NaN inputs
+    def slow(*given: Any) -> Any:
+        if compiled.real == "double" and all(type(x) is np.ndarray and x.dtype == np.float32 for x in given):
+            floats[:] = floats or [_answer(quantity, compiled.narrow, guarded)]
+            return floats[0](*given)
+        if check and len(given) > inputs:
+            raise ValueError  # the full check may need inputs that are written over
+        value = compiled(*given)
+        if check and not (all(map(regular, value)) if result else regular(value)):
+            raise ValueError  # the full check distinguishes singular states from NaN inputs
+        return result(*value) if result else value
 
-    def several(*given: Any) -> Any:
-        value = run(*given)
-        if all(map(regular, value)) and result:
-            return result(*value)
-        raise ValueError
-
-    return one if result is None else several
+    return short_way(compiled, slow, result, check)
 
 
 def _request(call: Call, optional: tuple[str, ...]) -> Request:

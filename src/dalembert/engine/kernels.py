@@ -17,14 +17,15 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import check_size
 from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
-from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
+from dalembert.native.kept import source_digest
+from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on besides the robot
 SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
-LARGE = 50_000  # nodes plus three times the results: about four seconds of compiling
+LARGE = 500_000  # nodes plus three times the results: about half a minute of compiling
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ def compile(
     choice(backend, "backend", BACKENDS)
     by = described.check_method(method, wanted)
     included = tuple(name for name in described.optional if name in wanted)
-    return kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
+    made = kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
+    if isinstance(made, Kernel):
+        made.loop  # noqa: B018 - compiled now rather than at the first batch
+    return made
 
 
 def kernel(robot: Model, request: Request) -> Kernel | NumpyKernel:
@@ -85,8 +89,10 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
         request.quantity, request.method, request.optional, request.backend, dict(request.options),
     )  # fmt: skip
 
+    again = replace(robot)  # a copy: the kernel is kept by the robot and must not keep it in turn
+
     def traced() -> Program:
-        recorded = program(robot, quantity, method, optional=optional, **options)
+        recorded = program(again, quantity, method, optional=optional, **options)
         scalars = sum(v.size for v in (*recorded.inputs, *recorded.outputs))
         if backend == "auto" and (len(recorded.nodes) + 3 * len(recorded.results) > LARGE or scalars > MOST_SCALARS):
             raise TooLargeError(recorded)
@@ -94,8 +100,7 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
 
     if backend != "numpy":
         try:
-            # a copy of the robot: the kernel is kept by the robot and must not keep it in turn
-            rebuild = _again, (replace(robot), quantity.name, method, optional, backend, options)
+            rebuild = _again, (again, quantity.name, method, optional, backend, options)
             key = f"{SOURCE} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if SOURCE else ""
             return build(key, traced, rebuild)
         except ImportError as missing:

@@ -1,7 +1,8 @@
-"""The operations of a program, on vectors."""
+"""The operations of a program, on vectors or on plain doubles."""
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from dalembert.native import sincos
 from dalembert.native.assembly import Assembly
@@ -12,43 +13,54 @@ from dalembert.trace.program import LEAVES, Program
 OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
-def address(e: Assembly, start: int, k: str = "0") -> str:
-    """The address of a row of the frame."""
-    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {start}, {k}')}")
+class Places(Protocol):
+    """Where the values of a piece come from, and where they go."""
+
+    def load(self, i: int) -> str:
+        """The value of a node that is an input or was computed by an earlier piece."""
+        ...
+
+    def computed(self, i: int, value: str) -> None:
+        """Keep the value of a node, if anything outside the piece needs it."""
+        ...
+
+    def copy(self, row: int, value: str) -> None:
+        """Put a value that is there already into a row too."""
+        ...
 
 
 def room(e: Assembly, program: Program, piece: Piece) -> str:
     """What a function that computes a piece has on its stack: room for huge angles, if it has any angles."""
     angles = any(program.nodes[i][0] in ("sin", "cos") for i in piece.nodes)
-    return f"  %scratch = alloca [4 x {e.vector}], align {8 * e.lanes}" if angles else ""
+    return f"  %scratch = alloca [{4 * e.widest} x {e.real}], align {e.bytes * e.widest}" if angles else ""
 
 
-def compute(e: Assembly, program: Program, plan: Plan, piece: Piece) -> None:
-    """A piece of a program, from the frame to the frame; sines and cosines of inputs come first, with one test for huge angles."""
+def compute(e: Assembly, program: Program, plan: Plan, piece: Piece, places: Places) -> None:
+    """A piece of a program; sines and cosines of inputs come first, in vectors even for one state, with one test for all."""
     nodes, values = program.nodes, dict[int, str]()
 
     def value(i: int) -> str:
         if i not in values:  # inputs, constants and earlier values come in where they are first used
-            values[i] = (
-                e.splat(float(nodes[i][1]))
-                if nodes[i][0] == "const"
-                else e.op(f"load {e.vector}, ptr {address(e, plan.place[i])}, align {8 * e.lanes}")
-            )
+            values[i] = e.splat(float(nodes[i][1])) if nodes[i][0] == "const" else places.load(i)
         return values[i]
+
+    def sines(some: list[int]) -> list[tuple[str, str]]:
+        given = [value(i) for i in some]
+        return sincos.emit(e, given) if e.lanes > 1 or len(some) == 1 else sincos.packed(e, given)
 
     taken = dict.fromkeys(nodes[i][1] for i in piece.nodes if nodes[i][0] in ("sin", "cos"))
     plain = [i for i in taken if nodes[i][0] in LEAVES]
-    angles = dict(zip(plain, sincos.emit(e, [value(i) for i in plain]), strict=True))
+    angles = dict(zip(plain, sines(plain), strict=True)) if plain else {}
     for i in piece.nodes:
         op, *rest = nodes[i]
         if op in ("sin", "cos"):
             if rest[0] not in angles:
-                angles[rest[0]] = sincos.emit(e, [value(rest[0])])[0]
+                angles[rest[0]] = sines(rest)[0]
             values[i] = angles[rest[0]][op == "cos"]
         elif op == "neg":
             values[i] = e.negative(value(rest[0]))
         elif op == "sqrt":
-            values[i] = e.op(f"call {e.vector} @llvm.sqrt.v{e.lanes}f64({e.vector} {value(rest[0])})")
+            values[i] = e.call("sqrt", value(rest[0]))
         elif op == "sign":
             values[i] = _sign(e, value(rest[0]))
         elif op == "above":
@@ -62,13 +74,9 @@ def compute(e: Assembly, program: Program, plan: Plan, piece: Piece) -> None:
         else:
             values[i] = e.do(OPERATIONS[op], value(rest[0]), value(rest[1]))
         if i in plan.place:  # at once, so that it needs no register until the end
-            _store(e, values[i], plan.place[i])
-    for i, place in piece.copies:
-        _store(e, value(i), place)
-
-
-def _store(e: Assembly, value: str, place: int) -> None:
-    e.line(f"  store {e.vector} {value}, ptr {address(e, place)}, align {8 * e.lanes}")
+            places.computed(i, values[i])
+    for i, row in piece.copies:
+        places.copy(row, value(i))
 
 
 def _fused_sum(e: Assembly, op: str, terms: Sequence[int], product: int, factors: Node, value: Callable[[int], str]) -> str:

@@ -22,15 +22,15 @@ def api(table: str, slot: int) -> int:
     return C.cast(get(getattr(umath, table), None), C.POINTER(C.c_void_p))[slot] or 0
 
 
-def make_gufunc(address: int, shapes: list[tuple[int, ...]], inputs: int, name: str, doc: str, owner: Any) -> Any:
-    """A gufunc of doubles with fixed core shapes, `inputs` of them inputs; it keeps `owner` alive."""
+def make_gufunc(address: int, shapes: list[tuple[int, ...]], inputs: int, name: str, dtype: Any, owner: Any) -> Any:
+    """A gufunc of numbers of one type with fixed core shapes, `inputs` of them inputs; it keeps `owner` alive."""
     text, pointer, whole = C.c_char_p, C.c_void_p, C.c_int
     make = C.PYFUNCTYPE(C.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole, text)(
         api("_UFUNC_API", _MAKE)
     )
     functions, pointers = (C.c_void_p * 1)(address), (C.c_void_p * 1)()
-    types = C.create_string_buffer(bytes([np.dtype(float).num] * len(shapes)))
-    texts = C.create_string_buffer(name.encode()), C.create_string_buffer(doc.encode())
+    types = C.create_string_buffer(bytes([np.dtype(dtype).num] * len(shapes)))
+    texts = C.create_string_buffer(name.encode()), C.create_string_buffer(b"")
     made = make(
         C.addressof(functions), C.addressof(pointers), C.cast(types, C.c_char_p), 1, inputs, len(shapes) - inputs, -1,
         C.cast(texts[0], C.c_char_p), C.cast(texts[1], C.c_char_p), 0, signature(shapes, inputs).encode(),

@@ -15,11 +15,11 @@ TWO_OVER_PI = int(  # times 2^1163
     16,
 )
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17)  # their sum is pi/2
+NAME = {"double": "huge", "float": "huge_floats"}
 
 
 # void huge(i64 lanes, double *x, double *r, double *tail, i64 *quadrant): overwrites the other three where x is huge
 ASSEMBLY = f"""
-declare double @llvm.fma.f64(double, double, double)
 @two_over_pi = internal constant [150 x i8] [{", ".join(f"i8 {byte}" for byte in TWO_OVER_PI.to_bytes(150, "little"))}]
 define internal void @huge(i64 %lanes, ptr %x, ptr %r, ptr %tail, ptr %quadrant) noinline cold {{
 entry:
@@ -85,6 +85,53 @@ reduce:
   store double %r_, ptr %rp, align 8
   store double %tail_, ptr %tailp, align 8
   store i64 %k, ptr %quadrantp, align 8
+  br label %done
+done:
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %lanes
+  br i1 %more, label %lane, label %end
+end:
+  ret void
+}}
+"""
+
+# the same of floats, by doubles
+FLOATS = f"""
+define internal void @huge_floats(i64 %lanes, ptr %x, ptr %r, ptr %tail, ptr %quadrant) noinline cold {{
+entry:
+  %wide = alloca [4 x double], align 8
+  %wide1 = getelementptr double, ptr %wide, i64 1
+  %wide2 = getelementptr double, ptr %wide, i64 2
+  %wide3 = getelementptr double, ptr %wide, i64 3
+  br label %lane
+lane:
+  %i = phi i64 [0, %entry], [%next, %done]
+  %xp = getelementptr float, ptr %x, i64 %i
+  %narrow = load float, ptr %xp, align 4
+  %size = call float @llvm.fabs.f32(float %narrow)
+  %beyond = fcmp oge float %size, {number(LIMIT)}
+  %finite = fcmp olt float %size, 0x7FF0000000000000
+  %far = and i1 %beyond, %finite
+  br i1 %far, label %reduce, label %done
+reduce:
+  %long = fpext float %narrow to double
+  store double %long, ptr %wide, align 8
+  call void @huge(i64 1, ptr %wide, ptr %wide1, ptr %wide2, ptr %wide3)
+  %r1 = load double, ptr %wide1, align 8
+  %tail1 = load double, ptr %wide2, align 8
+  %k = load i64, ptr %wide3, align 8
+  %r2 = fptrunc double %r1 to float
+  %r3 = fpext float %r2 to double
+  %off = fsub double %r1, %r3
+  %rest = fadd double %off, %tail1
+  %tail2 = fptrunc double %rest to float
+  %k2 = trunc i64 %k to i32
+  %rp = getelementptr float, ptr %r, i64 %i
+  %tailp = getelementptr float, ptr %tail, i64 %i
+  %quadrantp = getelementptr i32, ptr %quadrant, i64 %i
+  store float %r2, ptr %rp, align 4
+  store float %tail2, ptr %tailp, align 4
+  store i32 %k2, ptr %quadrantp, align 4
   br label %done
 done:
   %next = add i64 %i, 1

@@ -1,22 +1,21 @@
 """Kernels: programs as native functions of arrays."""
 
-import hashlib
+import ctypes as C  # noqa: N812
 import json
-from collections.abc import Callable
-from contextlib import suppress
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
-from weakref import WeakValueDictionary
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
 from dalembert.arguments import batch, instance, numbers, targets
+from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
-from dalembert.native import cache, direct, machine, threads
-from dalembert.native.emit import emit
+from dalembert.native import cache, emit, machine, recycle, threads
+from dalembert.native.direct import WORD, Table
 from dalembert.native.gufunc import make_gufunc
+from dalembert.native.kept import kept
 from dalembert.native.pieces import planned
 from dalembert.trace.program import Program, Variable, signature
 
@@ -26,55 +25,138 @@ MOST_ARRAYS = 32
 _made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
 
 
+class Compiled(NamedTuple):
+    """A function of a program: `void f(char **args, intp *dims, intp *steps, void *data)`, whose first argument may be lent."""
+
+    code: machine.Code
+    address: int
+    lent: int  # numbers
+    dtype: Any
+
+    def frame(self) -> tuple[Any, ...]:
+        """The memory that one call lends; nothing if the stack suffices."""
+        return (np.empty(self.lent, self.dtype),) if self.lent else ()
+
+
 class Kernel:
     """A compiled program: call it with one array per input, leading axes broadcast; returns one array, or a tuple of them.
 
-    It pickles: the other process rebuilds it, from its disk cache if it can.
+    It has two functions, each compiled when first needed: a loop over the states of a batch, and one for a single state. Where all
+    inputs are of type float32, so are results: `narrow` computes them, with twice as many lanes. It pickles: the other process
+    rebuilds it, from its disk cache if it can.
     """
 
     backend = "native"
 
     def __init__(
-        self, inputs: list[Variable], outputs: list[Variable], size: int, lent: int, code: bytes, rebuild: tuple[Any, ...]
+        self, about: Mapping[str, Any], program: Callable[[], Program], rebuild: tuple[Any, ...], real: str = "double"
     ) -> None:
-        self.inputs, self.outputs, self.size = tuple(inputs), tuple(outputs), size
-        self._lent, self._rebuild = lent, rebuild
-        shapes = [*((x,) for x in (lent,) if x), *(v.shape for v in (*inputs, *outputs))]
-        self.code = machine.Code(code)
-        name = "_".join(v.name for v in outputs)
-        self._gufunc = make_gufunc(self.code.address_of("loop"), shapes, len(shapes) - len(outputs), name, "", owner=self.code)
-        self._table = direct.bind(self)
+        self.inputs, self.outputs = (
+            tuple(Variable(name, tuple(shape)) for name, shape in about[side]) for side in ("inputs", "outputs")
+        )
+        self.size: int = about["size"]
+        self._about, self._program, self._rebuild, self.real = about, program, rebuild, real
+        self.dtype = np.dtype(float if real == "double" else np.float32)
+        self._tables: list[ref[Table]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._rebuild
 
+    @cached_property
+    def loop(self) -> Compiled:
+        """States across the lanes of vectors, any number of them: the inner loop of a gufunc."""
+        return self._compiled("loop", machine.host().lanes * 8 // self.dtype.itemsize)
+
+    @cached_property
+    def one(self) -> Compiled:
+        """One state, whose arrays are dense; all it reads of its arguments is `args`."""
+        return self._compiled("one", 1)
+
+    def _compiled(self, name: str, lanes: int) -> Compiled:
+        def pack() -> bytes:
+            program, here = self._program(), machine.host()
+            _compilable(program)
+            plan = planned(program)
+            if lanes == 1:
+                text = emit.one(program, plan, self.real, here.lanes * 8 // self.dtype.itemsize)
+            else:
+                text = emit.loop(program, plan, self.real, lanes, here.processor)
+            lent = json.dumps({"lent": plan.lent(lanes, self.dtype.itemsize)}).encode()
+            return lent + b"\n" + machine.object_code(text, len(program.nodes))
+
+        head, _, code = kept(f"{name} {self.real} {self._about['digest']}", pack).partition(b"\n")
+        made = machine.Code(code)
+        compiled = vars(self).setdefault(name, Compiled(made, made.address_of(name), json.loads(head)["lent"], self.dtype))
+        for table in self._tables:
+            _fill(table(), name, compiled)
+        return compiled
+
+    @cached_property
+    def narrow(self) -> "Kernel":
+        """The same program in float32."""
+        return self if self.real == "float" else Kernel(self._about, self._program, (_narrow, self._rebuild), "float")
+
+    def serve(self, table: Table) -> None:
+        """Tell a fast path where the functions are, now or as soon as they are compiled."""
+        table[WORD["most"]] = max(1, 2 * WORTH_A_THREAD // max(1, self.size))
+        self._tables = [*(other for other in self._tables if other() is not None), ref(table)]
+        for name in ("loop", "one"):
+            if name in vars(self):
+                _fill(table, name, vars(self)[name])
+
+    @cached_property
+    def _gufunc(self) -> Any:
+        loop = self.loop
+        shapes = [*((x,) for x in (loop.lent,) if x), *(v.shape for v in (*self.inputs, *self.outputs))]
+        name = "_".join(v.name for v in self.outputs)
+        return make_gufunc(loop.address, shapes, len(shapes) - len(self.outputs), name, self.dtype, owner=loop.code)
+
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
-        if len(arrays) != len(self.inputs):
-            raise Error(f"{self!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
+        """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs. They may follow the inputs instead."""
+        count = len(self.inputs)
+        if out is None and len(arrays) == count + len(self.outputs):
+            arrays, out = arrays[:count], arrays[count:] if len(self.outputs) > 1 else arrays[count]
+        if len(arrays) != count:
+            raise Error(f"{self!r} takes {count} arrays, got {len(arrays)}")
+        if self.real == "double" and all(type(a) is np.ndarray and a.dtype == np.float32 for a in arrays):
+            return self.narrow(*arrays, out=out)
         pairs = zip(arrays, self.inputs, strict=True)
-        given = [a if type(a) is np.ndarray and a.dtype.char == "d" else numbers(a, v.name) for a, v in pairs]
+        given = [a if type(a) is np.ndarray and a.dtype == self.dtype else numbers(a, v.name) for a, v in pairs]
         shape = batch({v.name: v.batch(a) for a, v in zip(given, self.inputs, strict=True)}, "a kernel")
-        states = prod(shape)
         if out is not None:
             targets(out, {v.name: (*shape, *v.shape) for v in self.outputs}, "a kernel")
+        if shape == ():
+            return self._alone(given, out)
+        if out is None and self.dtype.itemsize * prod(shape) * max(v.size for v in self.outputs) >= recycle.LEAST:
+            fresh = tuple(recycle.empty((*shape, *v.shape), self.dtype) for v in self.outputs)
+            out = fresh if len(fresh) > 1 else fresh[0]
+        states = prod(shape)
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
             return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.here(*given, out=out)
 
     def here(self, *arrays: Any, out: Any = None) -> Any:
-        """Evaluate on this thread alone."""
-        lent = self.frame()
+        """Evaluate a batch on this thread alone."""
+        lent = self.loop.frame()
         return self._gufunc(*lent, *arrays) if out is None else self._gufunc(*lent, *arrays, out=out)
 
-    def frame(self) -> tuple[Any, ...]:
-        """The memory that one call lends, as the first argument of the loop; nothing if the stack suffices."""
-        return (np.empty(self._lent),) if self._lent else ()
+    def _alone(self, arrays: list[Any], out: Any) -> Any:
+        """One state."""
+        lent, dense = self.one.frame(), [np.require(a, self.dtype, "CA") for a in arrays]
+        results = [np.empty(v.shape, self.dtype) for v in self.outputs]
+        pointers = [a.ctypes.data for a in (*lent, *dense, *results)]
+        _FUNCTION(self.one.address)((C.c_void_p * len(pointers))(*pointers), None, None, None)
+        if out is not None:
+            for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
+                target[...] = result
+            return out
+        values = tuple(x[()] for x in results)  # no axes: a number
+        return values if len(values) > 1 else values[0]
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
         """Cut the batch into parts of whole vectors, one part a thread."""
         shapes = [(*batch, *v.shape) for v in self.outputs]
-        parts = [np.empty(shape) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
+        parts = [np.empty(shape, self.dtype) for shape in shapes] if out is None else list(out) if isinstance(out, tuple) else [out]
         if out is not None and any(np.may_share_memory(t, a) for t in parts for a in arrays):
             return self.here(*arrays, out=out)  # numpy copies what overlaps within one call
         result = out if out is not None else parts[0] if len(parts) == 1 else tuple(parts)
@@ -84,7 +166,7 @@ class Kernel:
             parts = [x.reshape(-1, *v.shape) for x, v in zip(parts, self.outputs, strict=True)]
             batch = (prod(batch),)
         axis = int(np.argmax(batch))
-        length, step = batch[axis], machine.host().lanes
+        length, step = batch[axis], machine.host().lanes * 8 // self.dtype.itemsize
         part = -(-length // (count * step)) * step
 
         def cut(array: Any, start: int) -> Any:
@@ -100,8 +182,22 @@ class Kernel:
         return f"<Kernel {signature(self.inputs, self.outputs)}: {self.size} nodes, {self.backend}>"
 
 
+def _fill(table: Any, name: str, compiled: Compiled) -> None:
+    """What the fast path calls; last, the address, since it may be waiting for it."""
+    if table is not None:
+        table[WORD[f"{name}_lent"]] = compiled.dtype.itemsize * compiled.lent
+        table[WORD[name]] = compiled.address
+
+
+def _narrow(rebuild: Callable[..., Kernel], arguments: tuple[Any, ...]) -> Kernel:
+    return rebuild(*arguments).narrow
+
+
+_FUNCTION = C.CFUNCTYPE(None, *[C.c_void_p] * 4)
+
+
 def compile_program(program: Program) -> Kernel:
-    """A program as native vector code behind a NumPy gufunc; compiled once per machine, kept on disk.
+    """A program as native code behind a NumPy gufunc; compiled once per machine, kept on disk.
 
     >>> from dalembert.trace import trace
     >>> kernel = compile_program(trace(lambda a, b: a * b + 1, {"a": (2,), "b": (2,)}))
@@ -109,47 +205,33 @@ def compile_program(program: Program) -> Kernel:
     [[11.0, 201.0], [31.0, 401.0]]
     """
     instance(program, Program, "the program to compile")
+    machine.host()  # or an ImportError, now rather than later
     kernel = _made.get(program.digest)
     if kernel is None:
-        kernel = _unpack(_code(program), (compile_program, (program,)))
-        kernel = _made.setdefault(program.digest, kernel)
+        _compilable(program)
+        kernel = _made.setdefault(program.digest, Kernel(_about(program), lambda: program, (compile_program, (program,))))
     return kernel
 
 
 def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) -> Kernel:
-    """A kernel from the disk cache, where `key` names all that the program depends on (empty: unknown), or from the program itself.
+    """A kernel by the disk cache, where `key` names all that the program depends on (empty: unknown), or from the program itself.
 
-    The entry of the key is the program's digest, and the code is that of the digest: equal programs share it, whatever they are
+    The entry of the key has the program's digest, and code is kept by the digest: equal programs share it, whatever they are
     made from, and a kernel that is there already needs no tracing.
     """
-    digest = cache.get(key.encode()) if key else None
-    entry = None if digest is None else cache.get(_key(f"program {digest.decode()}"))
-    if entry is None:
-        made = program()
-        entry = _code(made)
-        if key:
-            cache.put(key.encode(), made.digest.encode())
-    return _unpack(entry, rebuild)
+    machine.host()
+    entry = cache.get(key.encode()) if key else None
+    if entry is not None:
+        return Kernel(json.loads(entry), program, rebuild)
+    made = program()
+    _compilable(made)
+    if key:
+        cache.put(key.encode(), json.dumps(_about(made)).encode())
+    return Kernel(_about(made), lambda: made, rebuild)
 
 
-def _code(program: Program) -> bytes:
-    """The code of a program, from the disk cache or made and kept there."""
-    _compilable(program)
-    return kept(f"program {program.digest}", lambda: _pack(program, machine.host()))
-
-
-def kept(name: str, make: Callable[[], bytes]) -> bytes:
-    """What is made for this machine, from the disk cache or made and kept there; without source to name it by, always made."""
-    entry = cache.get(_key(name)) if SOURCE else None
-    if entry is None:
-        entry = make()
-        if SOURCE:
-            cache.put(_key(name), entry)
-    return entry
-
-
-def _key(name: str) -> bytes:
-    return "\n".join([SOURCE, *map(str, machine.host()), name]).encode()
+def _about(program: Program) -> dict[str, Any]:
+    return {"digest": program.digest, "inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes)}
 
 
 def _compilable(program: Program) -> None:
@@ -166,46 +248,3 @@ def _compilable(program: Program) -> None:
                 float(node[1])
             except (TypeError, OverflowError):
                 raise Error(f"a kernel computes with doubles; the program has the constant {brief(node[1])}") from None
-
-
-def _pack(program: Program, here: machine.Host) -> bytes:
-    plan = planned(program)
-    lent = plan.lent(here.lanes)
-    code = machine.object_code(f"{emit(program, plan, here.lanes, here.processor)}\n{direct.emit(program, lent)}\n")
-    about = {"inputs": program.inputs, "outputs": program.outputs, "size": len(program.nodes), "lent": lent}
-    return json.dumps(about).encode() + b"\n" + code
-
-
-def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
-    head, _, code = entry.partition(b"\n")
-    about = json.loads(head)
-    inputs, outputs = ([Variable(name, tuple(shape)) for name, shape in about[side]] for side in ("inputs", "outputs"))
-    return Kernel(inputs, outputs, about["size"], about["lent"], code, rebuild)
-
-
-def source_digest(*parts: str) -> str:
-    """A hash of the source of this package, or of some of its parts; empty if there is none to read.
-
-    >>> source_digest("native", "errors.py") != source_digest("native") != source_digest()
-    True
-    """
-    digest, read = hashlib.sha256(), 0
-
-    def walk(place: Traversable, path: str) -> None:
-        nonlocal read
-        if place.is_dir():
-            for item in sorted(place.iterdir(), key=lambda x: x.name):
-                if item.name != "__pycache__":
-                    walk(item, f"{path}/{item.name}")
-        elif place.name.endswith(".py"):
-            digest.update(f"{path}\n".encode() + place.read_bytes())
-            read += 1
-
-    with suppress(OSError):
-        for part in parts or ("",):
-            walk(files("dalembert") / part if part else files("dalembert"), part)
-    return digest.hexdigest() if read else ""
-
-
-# all that a given program's code depends on, read with the code itself: a file edited later must not lend its name to it
-SOURCE = source_digest("native", "trace")

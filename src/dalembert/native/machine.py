@@ -9,6 +9,7 @@ from dalembert.errors import Error, brief
 
 VARIABLE = "DALEMBERT_LANES"
 X86_LEVELS = {2: "x86-64", 4: "x86-64-v3"}  # SSE2, where a fused multiply-add is a call of the C library; AVX2
+LARGE = 100_000  # operations of a program whose compilation should rather be short than its code a little faster
 _lock = threading.RLock()
 
 
@@ -70,21 +71,21 @@ def _with_lanes(here: Host, chosen: str) -> Host:
     return here._replace(lanes=lanes)
 
 
-def _target() -> Any:
+def _target(optimize: int = 2) -> Any:
     binding, here = llvm(), host()
     return binding.Target.from_triple(here.triple).create_target_machine(
-        opt=2, cpu=here.cpu, features=here.features, codemodel="jitdefault", jit=True
+        opt=optimize, cpu=here.cpu, features=here.features, codemodel="jitdefault", jit=True
     )
 
 
-def object_code(assembly: str) -> bytes:
-    """Object code of a module in LLVM assembly."""
+def object_code(assembly: str, size: int = 0) -> bytes:
+    """Object code of a module in LLVM assembly; of large ones (`size` is in operations) with less optimization."""
     with _lock:
-        return _object_code(assembly)  # what it makes also dies under the lock
+        return _object_code(assembly, 2 if size < LARGE else 1)  # what it makes also dies under the lock
 
 
-def _object_code(assembly: str) -> bytes:
-    target = _target()
+def _object_code(assembly: str, optimize: int) -> bytes:
+    target = _target(optimize)
     module = llvm().parse_assembly(assembly, llvm().create_context())
     module.triple, module.data_layout = host().triple, str(target.target_data)
     module.verify()

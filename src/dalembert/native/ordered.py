@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.native import machine
-from dalembert.native.kernel import Kernel, kept
+from dalembert.native.kept import kept
+from dalembert.native.kernel import Kernel
 from dalembert.trace.program import Variable
 
 LOOPS = 3
@@ -102,7 +103,8 @@ def ordered(
         _check(array, variable, counts, batch, written=k >= len(inputs))
     if not isinstance(kernel, Kernel):
         return lambda: _in_python(kernel, inputs, outputs, counts)
-    arrays = (*(x[(None,) * (LOOPS + 1)] for x in kernel.frame()), *arrays)
+    function = kernel.one if batch == 1 and all(a[0, 0, 0, 0].flags.c_contiguous for a in arrays if a.size) else kernel.loop
+    arrays = (*(x[(None,) * (LOOPS + 1)] for x in function.frame()), *arrays)
     strides = [[s if d > 1 else 0 for s, d in zip(a.strides[: LOOPS + 1], a.shape, strict=False)] for a in arrays]
     n, cores = len(arrays), [s for a in arrays for s in a.strides[LOOPS + 1 :]]
     bases = (C.c_void_p * n)(*(a.ctypes.data for a in arrays))
@@ -110,7 +112,7 @@ def ordered(
     steps = (C.c_int64 * (n + len(cores)))(*(s[LOOPS] for s in strides), *cores)
     lengths, args, dims = (C.c_int64 * LOOPS)(*counts), (C.c_void_p * n)(), (C.c_int64 * 1)(batch)
     driver = _driver()
-    call, loop = driver[0], kernel.code.address_of("loop")
+    call, loop = driver[0], function.address
     alive = kernel, arrays, driver  # the addresses must stay good: of threads that begin at once, each makes its own
 
     def run(_alive: Any = alive) -> None:

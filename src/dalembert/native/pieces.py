@@ -1,8 +1,9 @@
 """Where the values of a program lie while it runs, and the pieces in which a long one is compiled.
 
-A frame of vectors holds a row for each scalar of the inputs and outputs. LLVM's time and the room it takes on the stack grow faster
-than a function does, so a long program is cut into pieces, a function each, and the frame has further rows for values that later
-pieces use; a row is free again after the piece that uses its value last.
+LLVM's time and the room it takes on the stack grow faster than a function does, so a long program is cut into pieces, a function
+each. They work on a frame: a row (a vector, or a double where one state is computed) for each scalar of the inputs and outputs, and
+further rows for values that later pieces use; a row is free again after the piece that uses its value last. The sines and cosines
+of inputs come first, several in a piece.
 """
 
 from collections import Counter
@@ -15,6 +16,7 @@ from dalembert.trace.program import LEAVES, Program, operands
 WHOLE = 1_500  # nodes and results of a program that is not cut: longer ones take less time in pieces, to compile and to run
 PIECE = 300  # operations of a piece
 STORE = 5  # operations as which a result counts: LLVM's time grows with the square of how many a function writes
+ANGLES = 8  # in a piece
 ON_STACK = 4096  # bytes of a frame that may lie on the stack: threads may have as little as 128 KB of it
 
 
@@ -31,11 +33,22 @@ class Plan(NamedTuple):
     pieces: list[Piece]
     fused: dict[int, int]  # sums and differences, each with the product that is part of it
     place: dict[int, int]  # the row in which a value lies, if any
-    rows: int
+    rows: int  # of inputs, outputs, and values between pieces
+    scalars: int  # of inputs and outputs
 
-    def lent(self, lanes: int) -> int:
-        """How many doubles a caller must lend for the frame, with room to align it; 0 where it lies on the stack."""
-        return 0 if 8 * lanes * self.rows <= ON_STACK else lanes * (self.rows + 1)
+    @property
+    def whole(self) -> bool:
+        """Whether it is not cut."""
+        return len(self.pieces) == 1
+
+    def memory(self, lanes: int) -> int:
+        """How many vectors of lanes the frame of a block of states has; with room to make a block dense, if it is not."""
+        return self.scalars + (0 if self.whole else self.rows) if lanes > 1 else 0 if self.whole else self.rows
+
+    def lent(self, lanes: int, size: int = 8) -> int:
+        """How many numbers of this size a caller must lend for the frame, with room to align it; 0 where it lies on the stack."""
+        rows = self.memory(lanes)
+        return 0 if size * lanes * rows <= ON_STACK else lanes * (rows + 1)
 
 
 def planned(program: Program) -> Plan:
@@ -51,13 +64,20 @@ def planned(program: Program) -> Plan:
             place[i] = row
     parts = set(fused.values())
     order = [i for i, node in enumerate(nodes) if node[0] not in LEAVES and i not in parts]
-    rows = starts[-1] + len(program.results)
+    scalars = starts[-1] + len(program.results)
     if len(nodes) + len(program.results) <= WHOLE:
-        return Plan([Piece(order, copies)], fused, place, rows)
-    pieces = [Piece(part, ()) for part in _cut(order, place)]
-    rows = _keep_between(program, pieces, fused, place, rows)
+        return Plan([Piece(order, copies)], fused, place, scalars, scalars)
+    first = [i for i in order if nodes[i][0] in ("sin", "cos") and nodes[nodes[i][1]][0] in LEAVES]
+    first.sort(key=lambda i: (nodes[i][1], i))
+    angles = list(dict.fromkeys(nodes[i][1] for i in first))
+    some = [set(angles[k : k + ANGLES]) for k in range(0, len(angles), ANGLES)]
+    before = set(first)
+    parts = [[i for i in first if nodes[i][1] in group] for group in some] + _cut([i for i in order if i not in before], place)
+    pieces = [Piece(part, ()) for part in parts]
+    rows = _keep_between(program, pieces, fused, place, scalars)
     size = PIECE // STORE
-    return Plan([*pieces, *(Piece((), copies[k : k + size]) for k in range(0, len(copies), size))], fused, place, rows)
+    pieces += [Piece((), copies[k : k + size]) for k in range(0, len(copies), size)]
+    return Plan(pieces if len(pieces) > 1 else [*pieces, Piece((), ())], fused, place, rows, scalars)
 
 
 def _cut(order: list[int], results: Container[int]) -> list[list[int]]:

@@ -66,7 +66,8 @@ def numpy_function(program: Program) -> Callable[..., tuple[Any, ...]]:
 class NumpyKernel:
     """A program on NumPy alone: one array per input, leading axes broadcast, in chunks of the batch.
 
-    Returns one array, or a tuple of them. Complex inputs give complex results.
+    Returns one array, or a tuple of them. Complex inputs give complex results; float32 inputs, if all of them are, results of that
+    type, which are computed as doubles.
     """
 
     backend = "numpy"
@@ -100,6 +101,8 @@ class NumpyKernel:
                 self._chunk(wide, results, np.unravel_index(np.arange(start, min(start + CHUNK, count)), states), dtype)
         results = [r.reshape((*batch, *v.shape)) for r, v in zip(results, program.outputs, strict=True)]
         if out is None:
+            if all(a.dtype == np.float32 for a in given) and dtype.kind == "f":
+                results = [r.astype(np.float32) for r in results]
             return results[0] if len(results) == 1 else tuple(results)
         for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
             np.copyto(target, result, casting="same_kind")

@@ -1,0 +1,300 @@
+"""How values come from the arrays of a caller and go back: for a block of states across the lanes of vectors, and for one state.
+
+A block is a square matter: a vector has the same scalar of several states, an array several scalars of the same state. Groups of as
+many scalars as a vector has lanes are loaded, a vector per state, and transposed by shuffles; results likewise. All inputs
+are read before the first result is written, so that both may be one memory.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from dalembert.native.assembly import Assembly
+from dalembert.native.pieces import Plan
+from dalembert.trace.program import Program, Variable
+
+UNROLLED = 64  # scalars of an array that are moved without a loop
+
+# move(out, pad, base, first, last, step, lanes, dense, axes, dims, strides): states of any layout into a dense pad, or out of it;
+# states beyond the last one are the last one
+MOVE = """
+define internal void @move(i1 %out, ptr %pad, ptr %base, i64 %first, i64 %last, i64 %step, i64 %lanes, i1 %dense, i64 %size,
+    i64 %axes, ptr %dims, ptr %strides) noinline cold {
+entry:
+  br label %lane
+lane:
+  %l = phi i64 [0, %entry], [%l1, %laneend]
+  %wanted = add i64 %first, %l
+  %i = call i64 @llvm.smin.i64(i64 %wanted, i64 %last)
+  %far = mul i64 %i, %step
+  %state = getelementptr i8, ptr %base, i64 %far
+  %begin = mul i64 %l, %size
+  %mine = getelementptr REAL, ptr %pad, i64 %begin
+  br label %scalar
+scalar:
+  %k = phi i64 [0, %lane], [%k1, %scalarend]
+  %in_pad = getelementptr REAL, ptr %mine, i64 %k
+  %near = mul i64 %k, SIZE
+  br i1 %dense, label %found, label %axis
+axis:
+  %a = phi i64 [%axes, %scalar], [%a1, %axis]
+  %rest = phi i64 [%k, %scalar], [%over, %axis]
+  %sum = phi i64 [0, %scalar], [%sum1, %axis]
+  %a1 = sub i64 %a, 1
+  %dp = getelementptr i64, ptr %dims, i64 %a1
+  %d = load i64, ptr %dp, align 8
+  %sp = getelementptr i64, ptr %strides, i64 %a1
+  %s = load i64, ptr %sp, align 8
+  %index = urem i64 %rest, %d
+  %over = udiv i64 %rest, %d
+  %part = mul i64 %index, %s
+  %sum1 = add i64 %sum, %part
+  %moreaxes = icmp sgt i64 %a1, 0
+  br i1 %moreaxes, label %axis, label %found
+found:
+  %offset = phi i64 [%near, %scalar], [%sum1, %axis]
+  %in_array = getelementptr i8, ptr %state, i64 %offset
+  %from = select i1 %out, ptr %in_pad, ptr %in_array
+  %to = select i1 %out, ptr %in_array, ptr %in_pad
+  %x = load REAL, ptr %from, align SIZE
+  store REAL %x, ptr %to, align SIZE
+  br label %scalarend
+scalarend:
+  %k1 = add i64 %k, 1
+  %morescalars = icmp slt i64 %k1, %size
+  br i1 %morescalars, label %scalar, label %laneend
+laneend:
+  %l1 = add i64 %l, 1
+  %morelanes = icmp slt i64 %l1, %lanes
+  br i1 %morelanes, label %lane, label %end
+end:
+  ret void
+}
+"""
+
+
+class Group(NamedTuple):
+    """Scalars of one array that are moved at once: as many as a vector has lanes, or all there are."""
+
+    array: int
+    first: int
+    rows: range  # theirs in the frame
+
+
+def groups(program: Program, lanes: int) -> list[Group]:
+    """All scalars of inputs and outputs; where an array's number is no multiple of the lanes, its last group overlaps another."""
+    made: list[Group] = []
+    start = 0
+    for j, variable in enumerate((*program.inputs, *program.outputs)):
+        length = min(lanes, variable.size)
+        firsts = dict.fromkeys(min(k, variable.size - length) for k in range(0, variable.size, lanes))
+        made += [Group(j, first, range(start + first, start + first + length)) for first in firsts]
+        start += variable.size
+    return made
+
+
+class Lanes:
+    """The places of a program that is not cut: inputs are transposed when first used, results when a group of them is complete."""
+
+    def __init__(self, e: Assembly, program: Program, plan: Plan, states: Sequence[Sequence[str]]) -> None:
+        """`states` has the addresses of a block's states, of each input, then of each output."""
+        self.e, self.plan, self.states = e, plan, states
+        self.inputs = [i for i, node in enumerate(program.nodes) if node[0] == "input"]
+        self.groups: dict[int, list[Group]] = {}  # by row
+        for group in groups(program, e.lanes):
+            for row in group.rows:
+                self.groups.setdefault(row, []).append(group)
+        self.values: dict[int, str] = {}  # by row, of inputs and results
+        self.written = False
+
+    def load(self, i: int) -> str:
+        """The value of an input."""
+        row = self.plan.place[i]
+        if row not in self.values:
+            group = self.groups[row][0]
+            for k, value in zip(
+                group.rows, loaded(self.e, self.states[group.array], str(group.first), len(group.rows)), strict=True
+            ):
+                self.values.setdefault(k, value)
+        return self.values[row]
+
+    def computed(self, i: int, value: str) -> None:
+        """Take a result."""
+        self.copy(self.plan.place[i], value)
+
+    def copy(self, row: int, value: str) -> None:
+        """Take a result, and write the groups that it completes."""
+        self.values[row] = value
+        for group in self.groups[row]:
+            if all(k in self.values for k in group.rows):
+                if not self.written:
+                    self.written = True
+                    for i in self.inputs:
+                        self.load(i)
+                stored(self.e, [self.values[k] for k in group.rows], self.states[group.array], str(group.first))
+
+
+class Rows:
+    """The places of a piece of a program: rows of the frame, in which all inputs lie already."""
+
+    def __init__(self, e: Assembly, plan: Plan) -> None:
+        self.e, self.plan = e, plan
+
+    def address(self, row: int) -> str:
+        """Of a row."""
+        return self.e.at("%rows", row, self.e.vector)
+
+    def load(self, i: int) -> str:
+        """A value that an earlier piece has computed."""
+        return self.e.load(self.address(self.plan.place[i]))
+
+    def computed(self, i: int, value: str) -> None:
+        """Keep a value, at its row."""
+        self.copy(self.plan.place[i], value)
+
+    def copy(self, row: int, value: str) -> None:
+        """Keep a value at a row."""
+        self.e.store(value, self.address(row))
+
+
+class Single(Rows):
+    """The places of one state: results go to their arrays at once; inputs come from theirs, or from the frame of a cut program."""
+
+    def __init__(self, e: Assembly, program: Program, plan: Plan, arrays: Callable[[int], str]) -> None:
+        """`arrays` gives the address of each input, then of each output."""
+        super().__init__(e, plan)
+        self.at = [(j, k) for j, v in enumerate((*program.inputs, *program.outputs)) for k in range(v.size)]
+        self.read = sum(v.size for v in program.inputs) if not plan.whole else 0  # rows of the frame before those of outputs
+        self.inputs = [i for i, node in enumerate(program.nodes) if node[0] == "input"] if plan.whole else []
+        self.arrays, self.loads = arrays, dict[int, str]()
+
+    def address(self, row: int) -> str:
+        """Of a scalar of an array, or of a row of the frame."""
+        if self.read <= row < len(self.at):
+            array, k = self.at[row]
+            return self.e.at(self.arrays(array), k)
+        return super().address(row)
+
+    def load(self, i: int) -> str:
+        """An input, or a value that an earlier piece has computed."""
+        if i not in self.loads:
+            self.loads[i] = super().load(i)
+        return self.loads[i]
+
+    def copy(self, row: int, value: str) -> None:
+        """Keep a value; before the first result, all inputs are read."""
+        for i in self.inputs:
+            self.load(i)
+        self.inputs = []
+        super().copy(row, value)
+
+
+def gathered(e: Assembly, variable: Variable, start: int, states: Sequence[str]) -> None:
+    """An input of a block of states, into the rows of the frame from `start` on."""
+
+    def group(first: str, length: int) -> None:
+        for k, vector in enumerate(loaded(e, states, first, length)):
+            e.store(vector, _row(e, start + k, first))
+
+    _by_groups(e, variable.size, group)
+
+
+def scattered(e: Assembly, variable: Variable, start: int, states: Sequence[str]) -> None:
+    """An output of a block of states, from the rows of the frame."""
+
+    def group(first: str, length: int) -> None:
+        stored(e, [e.load(_row(e, start + k, first)) for k in range(length)], states, first)
+
+    _by_groups(e, variable.size, group)
+
+
+def _row(e: Assembly, start: int, first: str) -> str:
+    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {first}, {start}')}")
+
+
+def _by_groups(e: Assembly, size: int, group: Callable[[str, int], None]) -> None:
+    """For each group its first scalar and its length: written out, or as a loop, so that large arrays do not make large code."""
+    length = min(e.lanes, size)
+    if size <= UNROLLED:
+        for first in dict.fromkeys(min(k, size - length) for k in range(0, size, e.lanes)):
+            group(str(first), length)
+        return
+    again, after = e.label(), e.label()
+    e.line(f"  store i64 0, ptr %counter, align 8\n  br label %{again}\n{again}:")
+    k = e.op("load i64, ptr %counter, align 8")
+    group(e.op(f"call i64 @llvm.smin.i64(i64 {k}, i64 {size - length})"), length)
+    following = e.op(f"add i64 {k}, {e.lanes}")
+    e.line(f"  store i64 {following}, ptr %counter, align 8")
+    e.line(f"  br i1 {e.op(f'icmp slt i64 {following}, {size}')}, label %{again}, label %{after}\n{after}:")
+
+
+def loaded(e: Assembly, states: Sequence[str], first: str, length: int) -> list[str]:
+    """So many scalars of each state, a vector per scalar."""
+    places = [e.op(f"getelementptr {e.real}, ptr {state}, i64 {first}") for state in states]
+    if length == 1:
+        vector = "poison"
+        for lane, place in enumerate(places):
+            x = e.op(f"load {e.real}, ptr {place}, align {e.bytes}")
+            vector = e.op(f"insertelement {e.vector} {vector}, {e.real} {x}, i32 {lane}")
+        return [vector]
+    if length == e.lanes:
+        return transposed(e, [e.load(place, e.bytes) for place in places])
+    mask = ", ".join(f"i1 {'true' if k < length else 'false'}" for k in range(e.lanes))
+    some = f"<{e.lanes} x i1> <{mask}>, {e.vector} zeroinitializer"
+    load = f"call {e.vector} @llvm.masked.load.{e.suffix}.p0(ptr"
+    return transposed(e, [e.op(f"{load} {place}, i32 {e.bytes}, {some})") for place in places])[:length]
+
+
+def stored(e: Assembly, scalars: Sequence[str], states: Sequence[str], first: str) -> None:
+    """Vectors, one per scalar, to each state; where there are fewer than lanes, by one or two shorter vectors."""
+    length = len(scalars)
+    part = 1 << (length.bit_length() - 1)
+    by_state = transposed(e, [*scalars, *["poison"] * (e.lanes - length)]) if length > 1 else []
+    for lane, state in enumerate(states):
+        place = e.op(f"getelementptr {e.real}, ptr {state}, i64 {first}")
+        if length == 1:
+            x = e.op(f"extractelement {e.vector} {scalars[0]}, i32 {lane}")
+            e.line(f"  store {e.real} {x}, ptr {place}, align {e.bytes}")
+        elif length == e.lanes:
+            e.store(by_state[lane], place, e.bytes)
+        else:
+            for begin in dict.fromkeys((0, length - part)):
+                x = e.shuffle(by_state[lane], "poison", list(range(begin, begin + part)))
+                e.line(f"  store <{part} x {e.real}> {x}, ptr {e.at(place, begin)}, align {e.bytes}")
+
+
+def transposed(e: Assembly, rows: list[str]) -> list[str]:
+    """A square of vectors with rows and columns exchanged, by shuffles that need no more than a constant in their instruction.
+
+    First within parts of 16 bytes, the columns of as many rows as a part has numbers; then the parts among themselves.
+    """
+    width = 16 // e.bytes
+    blocks = [_within(e, rows[k : k + width]) for k in range(0, e.lanes, width)]
+    columns = [_columns(e, list(block), width) for block in zip(*blocks, strict=True)]
+    return [columns[c][m] for m in range(e.lanes // width) for c in range(width)]
+
+
+def _within(e: Assembly, rows: list[str]) -> list[str]:
+    """Rows as long as a part: in each part of the results stands a column of that part."""
+    if len(rows) == 2:
+        return [_mixed(e, *rows, 1, half) for half in (0, 1)]
+    a, b, c, d = rows
+    low, high = ((_mixed(e, a, b, 1, half), _mixed(e, c, d, 1, half)) for half in (0, 1))
+    return [_mixed(e, *pair, 2, half) for pair in (low, high) for half in (0, 1)]
+
+
+def _mixed(e: Assembly, a: str, b: str, group: int, half: int) -> str:
+    """The lower or upper halves of all parts of two vectors, mixed in groups of so many numbers."""
+    width, lanes = 16 // e.bytes, list[int]()
+    for part in range(half * width // 2, e.lanes, width):
+        for k in range(part, part + width // 2, group):
+            lanes += [*range(k, k + group), *range(e.lanes + k, e.lanes + k + group)]
+    return e.shuffle(a, b, lanes)
+
+
+def _columns(e: Assembly, rows: list[str], width: int) -> list[str]:
+    """The same with whole parts in place of numbers."""
+    if len(rows) == 1:
+        return rows
+    chosen = [[k + j for k in range(odd * width, 2 * e.lanes, 2 * width) for j in range(width)] for odd in (0, 1)]
+    halves = [[e.shuffle(a, b, lanes) for a, b in zip(rows[::2], rows[1::2], strict=True)] for lanes in chosen]
+    return [x for both in zip(*(_columns(e, half, width) for half in halves), strict=True) for x in both]
