@@ -79,11 +79,11 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
         S, momentum = moving[j]
         moment, force = split(momentum)
         turn, slide = split(s[j])
-        half = cross(moment, turn) / 2
+        straight, across = rotate(S, turn) / 2, cross(moment, turn) / 2
         F = [
-            times(inertia[j], sdot[j]) + join(rotate(S, turn) - half, -cross(force, turn)),  # Ic sdot + B s
+            times(inertia[j], sdot[j]) + join(straight - across, -cross(force, turn)),  # Ic sdot + B s
             times(inertia[j], s[j]),
-            join(rotate(S, turn) + half + cross(force, slide), zeros(3)),  # B^T s
+            join(straight + across + cross(force, slide), zeros(3)),  # B^T s
         ]
         C[j, j] = dot(s[j], F[0])
         i = j
@@ -102,7 +102,7 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
         w, v = split(V[i])
         turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
         S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
-        motions.append((symmetric(S / 2), times(b, V[i])))
+        motions.append((symmetric(S), times(b, V[i])))
     for i in reversed(range(len(motions))):
         if (parent := tree.parents[i]) >= 0:
             S, momentum = motions[i]
@@ -120,7 +120,7 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
 def _shifted(S: Any, momentum: Any, p: Any) -> Array:
     """S about a point from which the present origin lies at p: the symmetric part of -[p][f] joins it."""
     moved = skew(p) @ skew(split(momentum)[1])
-    return symmetric(S - (moved + np.swapaxes(moved, -1, -2)) / 2)
+    return symmetric(S - (moved + np.swapaxes(moved, -1, -2)))
 
 
 def times(b: Body, V: Any) -> Array:
