@@ -89,7 +89,7 @@ def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, o
 
 
 def inverse_dynamics_hessian(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
-    """The gradient of weights . tau in reverse mode takes a few times the operations of tau, each of its derivatives as many again."""
+    """The gradient of weights . tau, in reverse mode, takes a few times the operations of tau, and each derivative of it again."""
     inverse, n = make("inverse_dynamics", method), model.n
 
     def weighted(q: Any, qd: Any, qdd: Any, weights: Any) -> Any:

@@ -5,8 +5,8 @@ gathered from the tips. The wrench F_j = Ic_j s_j that this takes is carried to 
 grow with the square of the number of joints. The inverse comes from the factors M = U D U^T.
 
 The Coriolis matrix of the Christoffel symbols comes from the same composite bodies, after Echeandia and Wensing 2021: a body of
-momentum (n, f) moving with (w, v) has B = (V x I + I V x' - I V x) / 2, which works out to [[S - [n] / 2, 0], [-[f], 0]] with the
-symmetric S = ([w] J - J [w] - [v][h] - [h][v]) / 2. With sdot_j = V_j x s_j, for i on the path to j,
+momentum (n, f) moving with (w, v) has 2 B = V x I + I V x' - I V x, which works out to [[S - [n], 0], [-2 [f], 0]] with the
+symmetric S = [w] J - J [w] - [v][h] - [h][v]. With sdot_j = V_j x s_j, for i on the path to j,
 
 C_ij = s_i . (Ic_j sdot_j + B_j s_j), C_ji = sdot_i . (Ic_j s_j) + s_i . (B_j^T s_j)
 """
@@ -118,7 +118,7 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
 
 
 def _shifted(S: Any, momentum: Any, p: Any) -> Array:
-    """S about a point from which the present origin lies at p: the symmetric part of -[p][f] joins it."""
+    """S about a point from which the present origin lies at p: twice the symmetric part of -[p][f] joins it."""
     moved = skew(p) @ skew(split(momentum)[1])
     return symmetric(S - (moved + np.swapaxes(moved, -1, -2)))
 

@@ -1,16 +1,16 @@
 """Composite rigid bodies, compared in one frame: M, the Coriolis matrix, and the derivatives of joint forces.
 
-`composite_body` carries a wrench from every joint to the base and turns it into the axes of each joint on the way. Here wrenches and
-axes are brought into one frame once, that of the first joint on their path, and an entry of M is one inner product: M_ij = s_i . F_j.
+`composite_body` carries a wrench from every joint to the base and turns it into the axes of each joint on the way. Here wrenches
+and axes are brought into one frame once, that of the first joint on their path; an entry of M is one inner product, s_i . F_j.
 Composite bodies are gathered in the axes of their joints as before, and entries on the diagonal formed there: about a far point
 they would lose digits.
 
-The derivatives are those of Carpentier and Mansard 2018 in the form of Singh, Russell and Wensing 2022. V_p and A_p are the velocity
-and the spatial acceleration, which contains minus gravity, of the link before joint j; x is the bracket of twists, x* its dual:
+The derivatives are those of Carpentier and Mansard 2018 in the form of Singh, Russell and Wensing 2022. V_p is the velocity of the
+link before joint j and A_p its spatial acceleration, minus gravity; x is the bracket of twists, x* its dual:
 
 psid_j = V_p x s_j, the rate of s_j; psidd_j = A_p x s_j + V_p x psid_j
 
-With Ic, Bc (see `composite_body`: it takes angular parts only) and the wrench f of all that joint j carries, for i on the path to j:
+With Ic, Bc (see `composite_body`: it takes angular parts only) and the wrench f of all that joint j carries, for i on its path:
 
 dtau_i/dq_j = s_i . (Ic_j psidd_j + 2 Bc_j psid_j + s_j x* f_j), dtau_j/dq_i = s_j . (Ic_j psidd_i + 2 Bc_j psid_i)
 dtau_i/dqd_j = s_i . (2 Ic_j psid_j + 2 Bc_j s_j), dtau_j/dqd_i = s_j . (2 Ic_j psid_i + 2 Bc_j s_i), and C = (dtau/dqd) / 2

@@ -143,10 +143,10 @@ def inverse_dynamics_hessian(
     backend: Backend = "auto",
     out: tuple[Array, ...] | None = None,
 ) -> Hessian:
-    """Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy. Signature (n),(n),(n),(n)->(n,n) four times.
+    """Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.
 
-    What Newton's method asks of optimal control, where the weights are multipliers: the product of a vector with
-    `inverse_dynamics_second_derivatives`, at the cost of about n gradients instead of n^2.
+    Signature (n),(n),(n),(n)->(n,n) four times. This is the product of a vector with `inverse_dynamics_second_derivatives`, which
+    Newton's method needs in optimal control, where the weights are multipliers. Its cost grows with n^2, theirs with n^3.
 
     >>> import dalembert as da
     >>> state = [0.0, 0.5], [1.0, 0.0], [0.0, 0.0]
