@@ -70,7 +70,12 @@ METHODS: dict[ModuleType, dict[str, tuple[str, ...]]] = {
     lagrange_euler: {"inverse_dynamics": ("wrenches",), "mass_matrix": (), "lagrange_euler_terms": ()},
     uicker_kahn: {"inverse_dynamics": ("wrenches",)},
     composite_body: {"mass_matrix": (), "inverse_mass_matrix": PIVOTS, "coriolis_matrix": ()},
-    composite_body_world: {"mass_matrix": (), "coriolis_matrix": (), "inverse_dynamics_derivatives": OUTSIDE},
+    composite_body_world: {
+        "mass_matrix": (),
+        "coriolis_matrix": (),
+        "inverse_dynamics_derivatives": OUTSIDE,
+        "inverse_dynamics_hessian": (),
+    },
     body_jacobians: {"mass_matrix": ()},
     probing: {"mass_matrix": ()},
     articulated_body: {"forward_dynamics": OUTSIDE + PIVOTS},

@@ -96,13 +96,7 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
 
 def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[Any, Any]]:
     """S and the momentum (n, f) of all that each joint carries, in its frame about its origin."""
-    motions: list[tuple[Any, Any]] = []
-    for i in range(len(tree.parents)):
-        b = about_origin(*tree.body(i))
-        w, v = split(V[i])
-        turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
-        S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
-        motions.append((symmetric(S), times(b, V[i])))
+    motions = [moving_body(about_origin(*tree.body(i)), V[i]) for i in range(len(V))]
     for i in reversed(range(len(motions))):
         if (parent := tree.parents[i]) >= 0:
             S, momentum = motions[i]
@@ -115,6 +109,14 @@ def moving_bodies(tree: Tree, joints: list[Axis], V: list[Any]) -> list[tuple[An
             momentum = Ad_inverse_dual(Transform(np.eye(3, dtype=int), j.fixed.translation), momentum)
             motions[parent] = motions[parent][0] + S, motions[parent][1] + momentum
     return motions
+
+
+def moving_body(b: Body, V: Any) -> tuple[Any, Any]:
+    """S and the momentum of a body that moves with V."""
+    w, v = split(V)
+    turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
+    S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
+    return symmetric(S), times(b, V)
 
 
 def _shifted(S: Any, momentum: Any, p: Any) -> Array:
