@@ -117,20 +117,22 @@ def test_second_derivatives(robot):
     close(found.dq_dqdd, np.swapaxes(robot.mass_matrix_gradient(state[0]), -1, -2), 1e-11, scale=1.0)
 
 
-def test_weighted_second_derivatives(robot):
+@both_ways
+def test_weighted_second_derivatives(robot, method):
     *state, weights = np.random.default_rng(7).uniform(-1, 1, (4, 3, robot.n))
     expected = robot.inverse_dynamics_second_derivatives(*state, backend="numpy")
-    found = robot.inverse_dynamics_hessian(*state, weights, backend="numpy")
+    found = robot.inverse_dynamics_hessian(*state, weights, method=method, backend="numpy")
     for name, part in found._asdict().items():
         close(part, np.einsum("...i,...ijk->...jk", weights, getattr(expected, name)), 1e-11, scale=1.0)
     assert np.array_equal(found.dq_dq, np.swapaxes(found.dq_dq, -1, -2))
 
 
-def test_weighted_second_derivatives_cost_n_times_the_forces():
+@both_ways
+def test_weighted_second_derivatives_cost_n_times_the_forces(method):
     """n gradients, each a few times as long as the program of the forces: not n^2 of them."""
     for n in (2, 4, 6):
         robot = da.random_robot(1, "R" * n)
-        forces, weighted = (len(robot.program(f"inverse_dynamics{x}").nodes) for x in ("", "_hessian"))
+        forces, weighted = len(robot.program("inverse_dynamics")), len(robot.program("inverse_dynamics_hessian", method))
         assert weighted < 3 * n * forces, (n, forces, weighted)
 
 

@@ -226,7 +226,7 @@ _LIST = (
         {name: Values(NN, f"1/{name[1:].replace('_d', '/')}") for name in derivatives.Hessian._fields},
         "newton_euler", "derivatives", result=derivatives.Hessian,
         recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE,
-        like=("inverse_dynamics", 1),
+        invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
     ),
     Quantity(
         "mass_matrix_gradient", "dM_ij / dq_k at [..., i, j, k].",

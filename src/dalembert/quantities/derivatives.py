@@ -12,7 +12,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, positive
 from dalembert.derived.derivatives import ForwardDerivatives, GeometryDerivatives, Hessian, InverseDerivatives, SecondDerivatives
 from dalembert.engine.evaluation import asked, computed
-from dalembert.engine.names import Backend, DerivativesMethod, InverseDynamicsMethod, MassMatrixMethod, Out, Result
+from dalembert.engine.names import Backend, DerivativesMethod, MassMatrixMethod, Out, Result
 from dalembert.errors import Error
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
@@ -139,7 +139,7 @@ def inverse_dynamics_hessian(
     qdd: ArrayLike,
     weights: ArrayLike,
     *,
-    method: InverseDynamicsMethod = "newton_euler",
+    method: DerivativesMethod | None = None,
     backend: Backend = "auto",
     out: tuple[Array, ...] | None = None,
 ) -> Hessian:
@@ -147,6 +147,7 @@ def inverse_dynamics_hessian(
 
     Signature (n),(n),(n),(n)->(n,n) four times. This is the product of a vector with `inverse_dynamics_second_derivatives`, which
     Newton's method needs in optimal control, where the weights are multipliers. Its cost grows with n^2, theirs with n^3.
+    method: as for `inverse_dynamics_derivatives`; programs are differentiated in reverse mode, then in forward mode.
 
     >>> import dalembert as da
     >>> state = [0.0, 0.5], [1.0, 0.0], [0.0, 0.0]
