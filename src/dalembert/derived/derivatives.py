@@ -8,6 +8,7 @@ from dalembert.algebra import linalg
 from dalembert.algebra.spatial import Ad_inverse, Array, Transform, dot, rotate, skew, split, zeros
 from dalembert.derived.joints import pivots
 from dalembert.derived.make import Body, Make
+from dalembert.derived.terms import twice_christoffel
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.trace.program import Program
@@ -84,8 +85,19 @@ def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional
 
 
 def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
-    """Those that are not zero."""
-    return _second(make, make("inverse_dynamics_derivatives", method))
+    """Those that are not zero.
+
+    Where the order does not matter the shorter one is taken: q last, and the upper half of what is symmetric.
+    """
+    second = make.derivative(make("inverse_dynamics_derivatives", method), ["q"], "forward")
+    gradient = make("mass_matrix_gradient")
+
+    def body(q: Any, qd: Any, qdd: Any) -> Any:
+        dq_dq, dqd_dq, _ = replay(second, {"q": q, "qd": qd, "qdd": qdd})
+        D = replay(gradient, {"q": q})  # tau = M qdd + Gamma qd qd + ...
+        return _mirrored(dq_dq), np.swapaxes(dqd_dq, -1, -2), np.swapaxes(D, -1, -2), twice_christoffel(D)
+
+    return body
 
 
 def inverse_dynamics_hessian(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
@@ -96,15 +108,7 @@ def inverse_dynamics_hessian(model: Model, make: Make, method: str, optional: tu
         return dot(weights, replay(inverse, {"q": q, "qd": qd, "qdd": qdd}))
 
     whole = make.recorded(weighted, {"q": (n,), "qd": (n,), "qdd": (n,), "weights": (n,)})
-    return _second(make, make.derivative(whole, ["q", "qd", "qdd"], "reverse"))
-
-
-def _second(make: Make, first: Program) -> Body:
-    """The second derivatives that are not zero, from a program of the first.
-
-    Where the order does not matter the shorter one is taken: q last, and the upper half of what is symmetric.
-    """
-    second = make.derivative(first, ["q", "qd"], "forward")
+    second = make.derivative(make.derivative(whole, ["q", "qd", "qdd"], "reverse"), ["q", "qd"], "forward")
 
     def body(**given: Any) -> Any:
         dq_dq, _, dqd_dq, dqd_dqd, dqdd_dq, _ = replay(second, given)

@@ -218,7 +218,7 @@ _LIST = (
         STATE, {name: Values(NNN, f"tau/{name[1:].replace('_d', '/')}") for name in derivatives.SecondDerivatives._fields},
         "newton_euler", "derivatives", result=derivatives.SecondDerivatives,
         recipe=derivatives.inverse_dynamics_second_derivatives, recipes=DERIVATIVES,
-        like=("inverse_dynamics", 2), deep=(WORLD, 3.25),
+        like=("inverse_dynamics", 2), deep=(WORLD, 3.0),
     ),
     Quantity(
         "inverse_dynamics_hessian", "Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.",
