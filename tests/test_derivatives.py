@@ -40,17 +40,23 @@ def by_steps(function, arrays, which):
     return np.stack(columns, axis=-1)
 
 
+# formulas of their own, and the default of the other kind: programs of inverse dynamics, differentiated
+both_ways = pytest.mark.parametrize("method", ["composite_body_world", "newton_euler"])
+
+
+@both_ways
 @pytest.mark.parametrize("name", REFERENCE)
-def test_reference(name):
+def test_reference(name, method):
     ref, robot = REFERENCE[name], reference_robot(name)
-    dq, dqd, dqdd = robot.inverse_dynamics_derivatives(ref["q"], ref["qd"], ref["qdd"])
+    dq, dqd, dqdd = robot.inverse_dynamics_derivatives(ref["q"], ref["qd"], ref["qdd"], method=method)
     close(dq, ref["derivatives"]["dtau_dq"], 1e-12)
     close(dqd, ref["derivatives"]["dtau_dqd"], 1e-12)
     close(dqdd, ref["M"], 1e-12)
 
 
+@both_ways
 @pytest.mark.parametrize("backend", sweep(["numpy", "native"], quick=(1,)))
-def test_inverse_dynamics(robot, backend):
+def test_inverse_dynamics(robot, backend, method):
     state = motion(robot)
     rng = np.random.default_rng(1)
     outside = {
@@ -59,7 +65,7 @@ def test_inverse_dynamics(robot, backend):
         "base_acceleration": rng.uniform(-1, 1, 6),
     }
     for options in ({}, outside):
-        found = robot.inverse_dynamics_derivatives(*state, backend=backend, **options)
+        found = robot.inverse_dynamics_derivatives(*state, backend=backend, method=method, **options)
         for k, part in enumerate(found):
             expected = by_steps(lambda *x, options=options: robot.inverse_dynamics(*x, **options), list(state), k)
             close(part, expected, 1e-11, scale=1.0)
@@ -111,10 +117,29 @@ def test_second_derivatives(robot):
     close(found.dq_dqdd, np.swapaxes(robot.mass_matrix_gradient(state[0]), -1, -2), 1e-11, scale=1.0)
 
 
+@both_ways
+def test_weighted_second_derivatives(robot, method):
+    *state, weights = np.random.default_rng(7).uniform(-1, 1, (4, 3, robot.n))
+    expected = robot.inverse_dynamics_second_derivatives(*state, backend="numpy")
+    found = robot.inverse_dynamics_hessian(*state, weights, method=method, backend="numpy")
+    for name, part in found._asdict().items():
+        close(part, np.einsum("...i,...ijk->...jk", weights, getattr(expected, name)), 1e-11, scale=1.0)
+    assert np.array_equal(found.dq_dq, np.swapaxes(found.dq_dq, -1, -2))
+
+
+@both_ways
+def test_weighted_second_derivatives_cost_n_times_the_forces(method):
+    """n gradients, each a few times as long as the program of the forces: not n^2 of them."""
+    for n in (2, 4, 6):
+        robot = da.random_robot(1, "R" * n)
+        forces, weighted = len(robot.program("inverse_dynamics")), len(robot.program("inverse_dynamics_hessian", method))
+        assert weighted < 3 * n * forces, (n, forces, weighted)
+
+
 def test_mass_matrix_gradient(robot):
     q = motion(robot, 4)[0]
     expected = by_steps(robot.mass_matrix, [q], 0)
-    for method in ("composite_body", "stacked_operators", "body_jacobians"):
+    for method in ("composite_body", "composite_body_world", "stacked_operators", "body_jacobians"):
         close(robot.mass_matrix_gradient(q, method=method), expected, 1e-11, scale=1.0)
 
 
@@ -232,11 +257,14 @@ def test_linearization_against_scipy_style_exponential():
 def test_stored_derivatives_of_pinocchio(name):
     stored, robot = STORED[name], da.robot(name).without_friction()
     q, qd, qdd, tau = (np.array(stored[k]) for k in ("q", "qd", "qdd", "tau"))
-    for found, key in zip(robot.inverse_dynamics_derivatives(q, qd, qdd), ("dtau_dq", "dtau_dqd", "M"), strict=True):
-        close(found, stored[key], 1e-10)
+    for method in ("composite_body_world", "newton_euler"):
+        parts = robot.inverse_dynamics_derivatives(q, qd, qdd, method=method, backend="numpy")
+        for found, key in zip(parts, ("dtau_dq", "dtau_dqd", "M"), strict=True):
+            close(found, stored[key], 1e-10)
     for found, key in zip(robot.forward_dynamics_derivatives(q, qd, tau), ("dqdd_dq", "dqdd_dqd", "M_inverse"), strict=True):
         close(found, stored[key], 1e-10)
-    close(robot.coriolis_matrix(q, qd), stored["C"], 1e-10)
+    for method in ("composite_body", "composite_body_world"):
+        close(robot.coriolis_matrix(q, qd, method=method, backend="numpy"), stored["C"], 1e-10)
     close(robot.forward_dynamics(q, qd, tau), stored["forward"], 1e-10)
 
 
@@ -266,6 +294,7 @@ def test_no_joints():
     assert stone.inverse_dynamics_derivatives(*none).dq.shape == (2, 0, 0)
     assert stone.forward_dynamics_derivatives(*none).dtau.shape == (2, 0, 0)
     assert stone.inverse_dynamics_second_derivatives(*none).dq_dq.shape == (2, 0, 0, 0)
+    assert stone.inverse_dynamics_hessian(*none, none[0]).dq_dq.shape == (2, 0, 0)
     assert stone.geometry_derivatives(*none).axis.shape == (2, 0, 0, 6)
     assert stone.linearize(*none, step=0.1).A.shape == (2, 0, 0)
 
@@ -277,7 +306,7 @@ def test_second_derivatives_by_every_recursion():
     expected = robot.inverse_dynamics_second_derivatives(*state)
     out = tuple(np.empty_like(x) for x in expected)
     usual = robot.program("inverse_dynamics_second_derivatives")
-    for method in ("lie_group", "spatial_operator", "recursive_lagrange_3x3"):
+    for method in ("composite_body_world", "lie_group", "spatial_operator", "recursive_lagrange_3x3"):
         assert robot.program("inverse_dynamics_second_derivatives", method) != usual
         found = robot.inverse_dynamics_second_derivatives(*state, method=method, out=out, backend="numpy")
         for a, b in zip(found, expected, strict=True):

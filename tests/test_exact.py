@@ -12,7 +12,7 @@ import dalembert as da
 from dalembert.algebra.spatial import Transform
 from dalembert.formulations import formulation, methods
 from dalembert.studies.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point
-from dalembert.trace import replay, trace
+from dalembert.trace import differentiate, replay, trace
 from dalembert.trace.exact import Angle, Residue
 
 
@@ -114,6 +114,41 @@ def test_certificates_of_quotients():
     assert prove_equal("RRP", "lagrange_euler", quantity="mass_matrix")
     with pytest.raises(da.Error, match="diagonalized_normalized takes square roots"):
         prove_equal("RR", "diagonalized_normalized", quantity="forward_dynamics")
+
+
+@pytest.mark.parametrize(("joints", "parents"), sweep(CASES, quick=(2, 20, 100, 190)))
+def test_formulas_of_derivatives_are_exact(joints, parents):
+    """Equal to the derivatives of the program of Newton and Euler, with wrenches on the links and a moving base."""
+    wanted = ingredients("inverse_dynamics_derivatives")
+    point, expected = differentiated(joints, parents, formulation("inverse_dynamics", "newton_euler"), wanted, ["q", "qd", "qdd"])
+    formulas = on_tree(formulation("inverse_dynamics_derivatives", "composite_body_world"), joints, parents)
+    for found, part in zip(formulas(*point.values()), expected, strict=True):
+        assert found.tolist() == part.tolist()
+
+
+@pytest.mark.parametrize(("joints", "parents"), sweep(CASES, quick=(2, 20, 100, 190)))
+def test_formulas_of_weighted_second_derivatives_are_exact(joints, parents):
+    """Equal to the derivatives of weights . (d tau / dx)."""
+
+    def weighted(tree, q, qd, qdd, weights):
+        return tuple(
+            weights @ part for part in formulation("inverse_dynamics_derivatives", "composite_body_world")(tree, q, qd, qdd)
+        )
+
+    wanted = ingredients("inverse_dynamics_hessian")
+    point, parts = differentiated(joints, parents, weighted, wanted, ["q", "qd"], ("dq", "dqd", "dqdd"))
+    dq_dq, _, dqd_dq, dqd_dqd, dqdd_dq, _ = parts
+    formulas = on_tree(formulation("inverse_dynamics_hessian", "composite_body_world"), joints, parents)
+    for found, part in zip(formulas(*point.values()), (dq_dq, dqd_dq.T, dqdd_dq.T, dqd_dqd), strict=True):
+        assert found.tolist() == part.tolist()
+
+
+def differentiated(joints, parents, function, wanted, wrt, outputs=("tau",)):
+    """A random point, and the derivatives of a function of a tree there."""
+    shapes = {name: tuple(len(joints) if axis == "n" else axis for axis in shape) for name, shape in wanted.items()}
+    program = trace(on_tree(function, joints, parents), shapes, outputs=outputs)
+    point = random_point(joints, joints, wanted)
+    return point, replay(differentiate(program, wrt, mode="forward"), point)
 
 
 @some_methods

@@ -182,9 +182,9 @@ def test_exact_symbols_and_matrices():
         *tree, q, qd = point.values()
         found = [
             on_tree(formulation("coriolis_matrix", m), joints, parents)(*tree, q, qd).ravel().tolist()
-            for m in ("composite_body", "lie_closed_form")
+            for m in ("composite_body", "composite_body_world", "lie_closed_form")
         ]
-        assert found[0] == found[1]
+        assert found[0] == found[1] == found[2]
         symbols = on_tree(formulation("christoffel", "lie_closed_form"), joints, parents)(*tree, q)
         terms = on_tree(formulation("lagrange_euler_terms", "lagrange_euler"), joints, parents)(*tree, q, qd)
         assert symbols.ravel().tolist() == terms.H.ravel().tolist()

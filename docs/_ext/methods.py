@@ -33,6 +33,9 @@ METHODS = {
     "stacked_operators": Entry("stacked_operators", PARK_LYNCH, "(9.62) to (9.84)"),
     "spatial_operator": Entry("spatial_operator", KOZLOWSKI, "(12) to (29), (38), table 1"),
     "composite_body": Entry("composite_body", f"{WALKER}, third method; Echeandia and Wensing 2021", "in the text"),
+    "composite_body_world": Entry(
+        "composite_body_world", "Carpentier and Mansard 2018; Singh, Russell and Wensing 2022", "in the text"
+    ),
     "body_jacobians": Entry("body_jacobians", PARK_LYNCH, "(9.59) to (9.61)"),
     "probing": Entry("probing", FU, "problems 3.11 and 3.12"),
     "articulated_body": Entry("articulated_body", "Featherstone 1983, 1987", "in the text"),

@@ -85,6 +85,7 @@ class Robot(Model, Hints):
     inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
     inverse_dynamics_second_derivatives = derivatives.inverse_dynamics_second_derivatives
+    inverse_dynamics_hessian = derivatives.inverse_dynamics_hessian
     mass_matrix_gradient = derivatives.mass_matrix_gradient
     geometry_derivatives = derivatives.geometry_derivatives
     dh_derivatives = derivatives.dh_derivatives

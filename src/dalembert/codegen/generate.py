@@ -154,7 +154,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     if "optional" in given:
         given["optional"] = several(given["optional"], "optional")
     described = quantity_named(quantity)
-    method = described.check_method(method, given.get("optional", ()))
+    method = described.check_method(method, robot.parents, given.get("optional", ()))
     made = program(robot, quantity, method, **given)
     for variable in (*made.inputs, *made.outputs):
         if variable.size == 0:

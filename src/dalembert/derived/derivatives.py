@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra import linalg
-from dalembert.algebra.spatial import Ad_inverse, Array, Transform, rotate, skew, split, zeros
+from dalembert.algebra.spatial import Ad_inverse, Array, Transform, dot, rotate, skew, split, zeros
 from dalembert.derived.joints import pivots
 from dalembert.derived.make import Body, Make
+from dalembert.derived.terms import twice_christoffel
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.trace.program import Program
@@ -39,6 +40,15 @@ class SecondDerivatives(NamedTuple):
     dqd_dqd: Array
 
 
+class Hessian(NamedTuple):
+    """sum_i weights_i d2 tau_i / da_j db_k at [..., j, k], each (..., n, n), of the same pairs as `SecondDerivatives`."""
+
+    dq_dq: Array
+    dq_dqd: Array
+    dq_dqdd: Array
+    dqd_dqd: Array
+
+
 class GeometryDerivatives(NamedTuple):
     """d tau_i / d displacement k of joint j at [..., i, j, k], each (..., n, n, 6): small rotations, then small translations.
 
@@ -60,7 +70,7 @@ def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional
 def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
     """From the derivatives of inverse dynamics at the accelerations that the forces make."""
     forward = make("forward_dynamics", method, optional)
-    inverse = inverse_dynamics_derivatives(model, make, "newton_euler", optional)
+    inverse = make("inverse_dynamics_derivatives", None, optional)
 
     def body(**given: Any) -> Any:
         if not model.n:
@@ -75,15 +85,42 @@ def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional
 
 
 def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
-    """Those that are not zero."""
-    first = make.derivative(make("inverse_dynamics", method), ["q", "qd"], "reverse")
-    second = make.derivative(first, ["q", "qd", "qdd"], "forward")
+    """Those that are not zero.
 
-    def body(**given: Any) -> Any:
-        dq_dq, dq_dqd, dq_dqdd, _, dqd_dqd, _ = replay(second, given)
-        return dq_dq, dq_dqd, dq_dqdd, dqd_dqd
+    Where the order does not matter the shorter one is taken: q last, and the upper half of what is symmetric.
+    """
+    second = make.derivative(make("inverse_dynamics_derivatives", method), ["q"], "forward")
+    gradient = make("mass_matrix_gradient")
+
+    def body(q: Any, qd: Any, qdd: Any) -> Any:
+        dq_dq, dqd_dq, _ = replay(second, {"q": q, "qd": qd, "qdd": qdd})
+        D = replay(gradient, {"q": q})  # tau = M qdd + Gamma qd qd + ...
+        return _mirrored(dq_dq), np.swapaxes(dqd_dq, -1, -2), np.swapaxes(D, -1, -2), twice_christoffel(D)
 
     return body
+
+
+def inverse_dynamics_hessian(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """The gradient of weights . tau, in reverse mode, takes a few times the operations of tau, and each derivative of it again."""
+    inverse, n = make("inverse_dynamics", method), model.n
+
+    def weighted(q: Any, qd: Any, qdd: Any, weights: Any) -> Any:
+        return dot(weights, replay(inverse, {"q": q, "qd": qd, "qdd": qdd}))
+
+    whole = make.recorded(weighted, {"q": (n,), "qd": (n,), "qdd": (n,), "weights": (n,)})
+    second = make.derivative(make.derivative(whole, ["q", "qd", "qdd"], "reverse"), ["q", "qd"], "forward")
+
+    def body(**given: Any) -> Any:
+        dq_dq, _, dqd_dq, dqd_dqd, dqdd_dq, _ = replay(second, given)
+        return _mirrored(dq_dq), np.swapaxes(dqd_dq, -1, -2), np.swapaxes(dqdd_dq, -1, -2), _mirrored(dqd_dqd)
+
+    return body
+
+
+def _mirrored(T: Any) -> Array:
+    """The same in both orders of the last two indices, from the one with the smaller index first."""
+    j, k = np.indices(T.shape[-2:])
+    return T[..., np.minimum(j, k), np.maximum(j, k)]
 
 
 def _displaced(T: Transform, by: Any) -> Transform:

@@ -63,6 +63,22 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
+def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Derivatives of inverse dynamics with viscous friction and rotors on their diagonals; Coulomb friction has none."""
+
+    def whole(**given: Any) -> Any:
+        armature, damping, _ = joint_parameters(model)
+        dq, dqd, M = function(**given)
+        return dq, on_diagonal(dqd, damping), on_diagonal(M, armature)
+
+    return whole
+
+
+def on_diagonal(matrix: Any, more: Array) -> Any:
+    """A matrix with more on its diagonal, where there is any."""
+    return matrix + np.diag(more).astype(object) if more.any() else matrix
+
+
 def accelerations(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Forward dynamics with what friction leaves of the forces; rotors are among the pivots."""
 
@@ -78,7 +94,6 @@ def inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """The mass matrix with the rotors on its diagonal."""
 
     def whole(**given: Any) -> Any:
-        armature, M = joint_parameters(model)[0], function(**given)
-        return M + np.diag(armature).astype(object) if armature.any() else M
+        return on_diagonal(function(**given), joint_parameters(model)[0])
 
     return whole

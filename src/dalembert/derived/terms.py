@@ -49,10 +49,14 @@ def christoffel(model: Model, make: Make, method: str, optional: tuple[str, ...]
     gradient = make("mass_matrix_gradient")
 
     def body(q: Any) -> Any:
-        D = replay(gradient, {"q": q})  # D[i, j, k] = dM_ij / dq_k
-        return (D + np.moveaxis(D, 2, 1) - np.moveaxis(D, 2, 0)) / 2
+        return twice_christoffel(replay(gradient, {"q": q})) / 2
 
     return body
+
+
+def twice_christoffel(D: Any) -> Any:
+    """2 Gamma from D[i, j, k] = dM_ij / dq_k."""
+    return D + np.moveaxis(D, 2, 1) - np.moveaxis(D, 2, 0)
 
 
 def christoffel_gradient(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:

@@ -29,7 +29,7 @@ from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
 from dalembert.trace.source import NumpyKernel
 
-PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon")
+PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon", "weights")
 ARRAYS = {name for quantity in QUANTITIES.values() for name in quantity.optional}  # None where they are left out
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +61,9 @@ def asked(
 ) -> Any:
     """What a `computed` function returns instead of a result."""
     described = quantity_named(quantity)
-    return Call(robot, described, described.method if method is None else method, given, options, backend, out, guard)
+    return Call(
+        robot, described, described.default(robot.parents) if method is None else method, given, options, backend, out, guard
+    )
 
 
 def evaluate(call: Call) -> Any:
@@ -162,7 +164,7 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     """The inputs as arrays of the right core shapes, the names of the optional ones, and the batch they broadcast to."""
     quantity, robot = call.quantity, call.robot
     optional = tuple(name for name in quantity.optional if call.given.get(name) is not None)
-    quantity.check_method(call.method, optional)
+    quantity.check_method(call.method, robot.parents, optional)
     choice(call.backend, "backend", BACKENDS)
     given, wanted = dict(call.given), quantity.arrays(optional)
     if isinstance(wrenches := given.get("wrenches"), Mapping):

@@ -64,7 +64,7 @@ def compile(
     """
     described, wanted = quantity_named(quantity), several(optional, "optional")
     choice(backend, "backend", BACKENDS)
-    by = described.check_method(method, wanted)
+    by = described.check_method(method, robot.parents, wanted)
     included = tuple(name for name in described.optional if name in wanted)
     made = kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
     if isinstance(made, Kernel):

@@ -24,6 +24,7 @@ InverseDynamicsMethod = Literal[
     "lagrange_euler",
     "uicker_kahn",
 ]
+DerivativesMethod = Literal["composite_body_world"] | InverseDynamicsMethod
 ForwardDynamicsMethod = Literal[
     "articulated_body",
     "brandl",
@@ -43,9 +44,10 @@ MassMatrixMethod = Literal[
     "lie_closed_form",
     "lagrange_euler",
     "composite_body",
+    "composite_body_world",
     "body_jacobians",
     "probing",
 ]
 InverseMassMatrixMethod = Literal["spatial_operator", "composite_body"]
-CoriolisMatrixMethod = Literal["lie_closed_form", "composite_body"]
+CoriolisMatrixMethod = Literal["lie_closed_form", "composite_body", "composite_body_world"]
 ChristoffelMethod = Literal["lie_closed_form", "differentiated"]

@@ -45,7 +45,7 @@ def program(
     """
     described, included = quantity_named(quantity), several(optional, "optional")
     folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
-    by = described.check_method(method, included)
+    by = described.check_method(method, robot.parents, included)
     chosen = described.check_options(options)
     check_size(robot.parents, robot.name, described, by)
 
@@ -107,7 +107,7 @@ def operation_count(
     if flag(customized, "customized"):
         return count(program(bare, quantity, method, optional=optional, **options))
     described, included = quantity_named(quantity), several(optional, "optional")
-    by = described.check_method(method, included)
+    by = described.check_method(method, robot.parents, included)
     described.check_options(options)
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")

@@ -1,6 +1,6 @@
 """What is known of a quantity: the class, its shapes, its methods."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
+from dalembert.model.values import depths
 
 MULTIPLES = {"n": 1, "6n": 6, "10n": 10}
 
@@ -42,7 +43,7 @@ class Quantity:
     about: str  # one line, which the documentation of its function begins with
     inputs: Mapping[str, Values]
     outputs: Mapping[str, Values]
-    method: str  # the default
+    method: str  # the default for small robots
     group: str = ""  # of the table in which users find it
     optional: Mapping[str, Values] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)  # what else its function takes, with defaults
@@ -55,6 +56,7 @@ class Quantity:
     rotors: bool = True  # that mass matrix has the rotors in it
     orders: Mapping[str, int] = field(default_factory=dict)  # the powers of n with which methods grow, where they are not linear
     like: tuple[str, int] = ("", 0)  # or: as that of another quantity by the same method, times n to this power
+    deep: tuple[str, float] | None = None  # the default for robots whose joints stand deeper than this on average
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
@@ -66,9 +68,20 @@ class Quantity:
         by_recipe = self.recipes if optional in self.optional else ()
         return tuple(dict.fromkeys((*formulations.methods(self.name, optional), *by_recipe)))
 
-    def check_method(self, method: Any, optional: tuple[str, ...] = ()) -> str:
+    def default(self, parents: Sequence[int]) -> str:
+        """The method for a robot when none is named: of two with the same result the one that takes fewer operations.
+
+        Their counts are nearly linear in the number n of joints and in the sum of their depths, the number of pairs of joints on
+        one path, so the mean depth decides. `tools/crossovers.py` counts, and finds where.
+        """
+        if self.deep is None or not parents:
+            return self.method
+        method, depth = self.deep
+        return method if sum(depths(parents)) > depth * len(parents) else self.method
+
+    def check_method(self, method: Any, parents: Sequence[int], optional: tuple[str, ...] = ()) -> str:
         """The method, or the default for None; one that the quantity or an optional input does not have is refused."""
-        chosen = self.method if method is None else choice(method, f"method for {self.name}:", self.methods)
+        chosen = self.default(parents) if method is None else choice(method, f"method for {self.name}:", self.methods)
         for name in optional:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)

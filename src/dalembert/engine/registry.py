@@ -32,6 +32,8 @@ POINT, DAMPING = {"point": Values((3,), "m")}, {"damping": Values((), "1/sqrt(kg
 LINK: dict[str, Any] = {"link": None}
 FRAME: dict[str, Any] = {**LINK, "frame": "body"}
 INVERSE = formulated("inverse_dynamics")
+DERIVATIVES = (*formulated("inverse_dynamics_derivatives"), *INVERSE)
+WORLD = "composite_body_world"
 
 _RATES = dict.fromkeys(spatial_operator.OperatorRates._fields, Values(BIG, "SI")) | {
     "H": Values(("n", "6n"), "1/s"),
@@ -101,7 +103,7 @@ _LIST = (
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
         Q, {"M": Values(NN, "tau/qdd")}, "composite_body", "dynamics", joints=joints.inertias, invariant=True,
-        orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, "probing": 2},
+        orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, WORLD: 2, "probing": 2}, deep=(WORLD, 8.0),
     ),
     Quantity(
         "inverse_mass_matrix", "The inverse of the mass matrix, M(q)^-1.",
@@ -115,7 +117,7 @@ _LIST = (
     Quantity(
         "coriolis_matrix", "The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k.",
         Q | QD, {"C": Values(NN, "tau/qd")}, "composite_body", "terms", invariant=True,
-        orders={"composite_body": 2, "lie_closed_form": 4},
+        orders={"composite_body": 2, WORLD: 2, "lie_closed_form": 4}, deep=(WORLD, 6.0),
     ),
     _part(
         "coriolis_force", "Coriolis and centrifugal forces C(q, qd) qd.",
@@ -138,8 +140,8 @@ _LIST = (
     Quantity(
         "mass_matrix_rate", "The time derivative of the mass matrix along a motion, Mdot = C + C^T.",
         Q | QD, {"Mdot": Values(NN, "tau/qd")}, "composite_body", "terms",
-        recipe=terms.mass_matrix_rate, recipes=("composite_body", "lie_closed_form"),
-        like=("coriolis_matrix", 0),
+        recipe=terms.mass_matrix_rate, recipes=formulated("coriolis_matrix"),
+        like=("coriolis_matrix", 0), deep=(WORLD, 6.0),
     ),
     _part("kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY),
     Quantity(
@@ -202,7 +204,7 @@ _LIST = (
         "inverse_dynamics_derivatives", "d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics.",
         STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
         result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
-        like=("inverse_dynamics", 1),
+        joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
     ),
     Quantity(
         "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",
@@ -215,8 +217,16 @@ _LIST = (
         "inverse_dynamics_second_derivatives", "The second derivatives of inverse dynamics that are not zero.",
         STATE, {name: Values(NNN, f"tau/{name[1:].replace('_d', '/')}") for name in derivatives.SecondDerivatives._fields},
         "newton_euler", "derivatives", result=derivatives.SecondDerivatives,
-        recipe=derivatives.inverse_dynamics_second_derivatives, recipes=INVERSE,
-        like=("inverse_dynamics", 2),
+        recipe=derivatives.inverse_dynamics_second_derivatives, recipes=DERIVATIVES,
+        like=("inverse_dynamics", 2), deep=(WORLD, 3.0),
+    ),
+    Quantity(
+        "inverse_dynamics_hessian", "Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.",
+        STATE | {"weights": Values(N, "1/tau")},
+        {name: Values(NN, f"1/{name[1:].replace('_d', '/')}") for name in derivatives.Hessian._fields},
+        "newton_euler", "derivatives", result=derivatives.Hessian,
+        recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE,
+        invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
     ),
     Quantity(
         "mass_matrix_gradient", "dM_ij / dq_k at [..., i, j, k].",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error
+from dalembert.model.values import depths
 
 MOST_WORK = 100_000  # lagrange_euler to 17 joints in a row, which is a minute of tracing
 
@@ -24,10 +25,8 @@ def order(quantity: str | Quantity, method: str) -> int:
 
 def work(parents: Sequence[int], quantity: str | Quantity, method: str) -> int:
     """About n to the order of the method for a chain of n joints; less for a tree, whose links have fewer joints before them."""
-    power, depths = order(quantity, method), list[int]()
-    for parent in parents:
-        depths.append(1 if parent < 0 else depths[parent] + 1)
-    return power * sum(depth ** (power - 1) for depth in depths)
+    power = order(quantity, method)
+    return power * sum(depth ** (power - 1) for depth in depths(parents))
 
 
 def check_size(parents: Sequence[int], robot: str, quantity: Quantity, method: str, most: int = MOST_WORK) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,18 @@ def parent_indices(parents: Any, count: int) -> tuple[int, ...]:
     if len(above) != count or any(not -1 <= p < i for i, p in enumerate(above)):
         raise Error(f"parents must give each of the {count} links an earlier one, or -1 for the base; got {brief(above)}")
     return above
+
+
+def depths(parents: Sequence[int]) -> list[int]:
+    """How many joints there are from the base to each link, its own included.
+
+    >>> depths((-1, 0, 1, 0))
+    [1, 2, 3, 2]
+    """
+    found: list[int] = []
+    for parent in parents:
+        found.append(1 if parent < 0 else found[parent] + 1)
+    return found
 
 
 class Value:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, positive
-from dalembert.derived.derivatives import ForwardDerivatives, GeometryDerivatives, InverseDerivatives, SecondDerivatives
+from dalembert.derived.derivatives import ForwardDerivatives, GeometryDerivatives, Hessian, InverseDerivatives, SecondDerivatives
 from dalembert.engine.evaluation import asked, computed
-from dalembert.engine.names import Backend, InverseDynamicsMethod, MassMatrixMethod, Out, Result
+from dalembert.engine.names import Backend, DerivativesMethod, MassMatrixMethod, Out, Result
 from dalembert.errors import Error
 from dalembert.model.dh import CONVENTIONS
 from dalembert.model.model import Model
@@ -45,14 +45,16 @@ def inverse_dynamics_derivatives(
     wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
     base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None,
-    method: InverseDynamicsMethod = "newton_euler",
+    method: DerivativesMethod | None = None,
     backend: Backend = "auto",
     out: tuple[Array, ...] | None = None,
 ) -> InverseDerivatives:
     """d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics. Signature (n),(n),(n)->(n,n),(n,n),(n,n).
 
     Row i of each belongs to force i. Wrenches keep their components in link axes while q changes, so they must be given there
-    (frame="body", or an array). Viscous friction counts, the jump of Coulomb friction does not.
+    (frame="body", or an array). Viscous friction counts, the jump of Coulomb friction does not. method: by default
+    `composite_body_world`, which has formulas for them, or the differentiated program of `newton_euler` for robots of a few joints,
+    where that takes fewer operations.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -114,7 +116,7 @@ def inverse_dynamics_second_derivatives(
     qd: ArrayLike,
     qdd: ArrayLike,
     *,
-    method: InverseDynamicsMethod = "newton_euler",
+    method: DerivativesMethod | None = None,
     backend: Backend = "auto",
     out: tuple[Array, ...] | None = None,
 ) -> SecondDerivatives:
@@ -127,6 +129,34 @@ def inverse_dynamics_second_derivatives(
     """
     given = {"q": q, "qd": qd, "qdd": qdd}
     return asked(robot, "inverse_dynamics_second_derivatives", given, method, backend=backend, out=out)
+
+
+@computed
+def inverse_dynamics_hessian(
+    robot: Model,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    weights: ArrayLike,
+    *,
+    method: DerivativesMethod | None = None,
+    backend: Backend = "auto",
+    out: tuple[Array, ...] | None = None,
+) -> Hessian:
+    """Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.
+
+    Signature (n),(n),(n),(n)->(n,n) four times. This is the product of a vector with `inverse_dynamics_second_derivatives`, which
+    Newton's method needs in optimal control, where the weights are multipliers. Its cost grows with n^2, theirs with n^3.
+    method: as for `inverse_dynamics_derivatives`; programs are differentiated in reverse mode, then in forward mode.
+
+    >>> import dalembert as da
+    >>> state = [0.0, 0.5], [1.0, 0.0], [0.0, 0.0]
+    >>> arm, weights = da.robot("two_link"), [1.0, 2.0]
+    >>> arm.inverse_dynamics_hessian(*state, weights).dqd_dqd.round(6).tolist()
+    [[0.958851, -0.479426], [-0.479426, -0.479426]]
+    """
+    given = {"q": q, "qd": qd, "qdd": qdd, "weights": weights}
+    return asked(robot, "inverse_dynamics_hessian", given, method, backend=backend, out=out)
 
 
 @computed

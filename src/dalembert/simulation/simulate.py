@@ -76,7 +76,7 @@ def simulate(
     (8, 101, 2)
     """
     steps, samples = _steps(duration, step, every)
-    _check_method(method)
+    _check_method(robot, method)
     choice(integrator, "integrator", (*INTEGRATORS, *adaptive.SOLVERS))
     choice(velocities, "velocities", ROUTES)
     choice(backend, "backend", BACKENDS)
@@ -182,12 +182,12 @@ def _room(robot: Model, samples: int, forces: Forces) -> None:
     room(f"simulate: {samples + 1:,} samples of {robot.name}", size, instead)
 
 
-def _check_method(method: str | None) -> None:
+def _check_method(robot: Model, method: str | None) -> None:
     """SciPy calls its integrators methods, so users may too."""
     if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
         raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method selects the forward dynamics")
     if method is not None:
-        quantity_named("forward_dynamics").check_method(method)
+        quantity_named("forward_dynamics").check_method(method, robot.parents)
 
 
 def _start(robot: Model, q0: Any, qd0: Any) -> Start:

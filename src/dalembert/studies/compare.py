@@ -160,7 +160,7 @@ def compare(
     >>> import dalembert as da
     >>> comparison = compare(da.robot("two_link"), "mass_matrix", states=100)
     >>> len(comparison.rows), all(row.difference < 1e-12 for row in comparison.rows)
-    (8, True)
+    (9, True)
     """
     a_robot(robot, "compare")
     wanted = tuple(dict.fromkeys(choice(x, "quantity to compare:", COMPARED) for x in several(quantities, "quantities")))
@@ -174,9 +174,9 @@ def compare(
             row = _comparer(robot, quantity, states)
         except Error as error:  # nothing of this quantity will work
             notes.append(f"no {quantity.replace('_', ' ')}: {error}")
-            done += len(_ordered(quantity))
+            done += len(_ordered(robot, quantity))
             continue
-        for method in _ordered(quantity):
+        for method in _ordered(robot, quantity):
             if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
                 notes.append(f"{quantity} by {method} was skipped: its count grows as n^{order(quantity, method)}, here {size}")
             else:
@@ -186,9 +186,9 @@ def compare(
     return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
 
 
-def _ordered(quantity: str) -> list[str]:
+def _ordered(robot: Model, quantity: str) -> list[str]:
     """The methods of a quantity, the default one first."""
-    default = quantity_named(quantity).method
+    default = quantity_named(quantity).default(robot.parents)
     return [default, *(m for m in methods(quantity) if m != default)]
 
 
@@ -198,7 +198,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     count = max(states, SAMPLE)
     given = random_inputs(robot, described.inputs, rng, count)
     evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
-    expected = evaluate(described.method)
+    expected = evaluate(described.default(robot.parents))
     if not np.isfinite(expected).any():
         raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may show why")
 

@@ -92,9 +92,9 @@ def prove_equal(
     inverse_dynamics by lagrange_euler and newton_euler is equal on RP: wrong with probability below 2^-51...
     """
     described = quantity_named(quantity)
-    names = method_a, described.method if method_b is None else method_b
-    functions = [formulation(quantity, method) for method in names]
     above = parent_indices(parents, len(joint_letters(structure)))
+    names = method_a, described.default(above) if method_b is None else method_b
+    functions = [formulation(quantity, method) for method in names]
     for method in names:
         check_size(above, structure, described, method, MOST_WORK // 5)  # nothing is a number here, which makes programs longer
     moving = all(takes(quantity, method, MOVING_BASE[0]) for method in names)

@@ -61,7 +61,7 @@ class Symbolic:
         """The program of a quantity with the parameters as its last input, friction and armature left out."""
         described = quantity_named(quantity)
         shapes = {name: values.sized(self.model) for name, values in described.inputs.items()} | {"parameters": (len(self.names),)}
-        function = formulation(quantity, described.method if method is None else method)
+        function = formulation(quantity, described.default(self.model.parents) if method is None else method)
         return trace(lambda *x: function(self.tree(x[-1]).exact, *x[:-1]), shapes, outputs=tuple(described.outputs))
 
     def __repr__(self) -> str:
