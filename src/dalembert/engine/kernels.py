@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert import source
 from dalembert.arguments import choice, several
 from dalembert.derived.joints import joint_parameters
 from dalembert.engine.names import Backend
@@ -17,13 +18,13 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import check_size
 from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
-from dalembert.native.kernel import MOST_SCALARS, Kernel, build, source_digest
+from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on besides the robot
-SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
+PARTS = ("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
 LARGE = 50_000  # nodes plus three times the results: about four seconds of compiling
 
 
@@ -96,7 +97,8 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
         try:
             # a copy of the robot: the kernel is kept by the robot and must not keep it in turn
             rebuild = _again, (replace(robot), quantity.name, method, optional, backend, options)
-            key = f"{SOURCE} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if SOURCE else ""
+            code = source.digest(*PARTS)
+            key = f"{code} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if code else ""
             return build(key, traced, rebuild)
         except ImportError as missing:
             if backend == "native":

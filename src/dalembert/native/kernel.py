@@ -1,23 +1,18 @@
 """Kernels: programs as native functions of arrays."""
 
-import hashlib
 import json
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from math import prod
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from dalembert import source
 from dalembert.arguments import batch, instance, numbers, targets
 from dalembert.errors import Error, brief
 from dalembert.native import cache, direct, machine, threads
-from dalembert.native.emit import emit
 from dalembert.native.gufunc import make_gufunc
-from dalembert.native.pieces import planned
 from dalembert.trace.program import Program, Variable, signature
 
 WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
@@ -123,12 +118,13 @@ def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) ->
     made from, and a kernel that is there already needs no tracing.
     """
     digest = cache.get(key.encode()) if key else None
-    entry = None if digest is None else cache.get(_key(f"program {digest.decode()}"))
+    code_key = b"" if digest is None else _key(f"program {digest.decode()}")
+    entry = cache.get(code_key) if code_key else None
     if entry is None:
         made = program()
         entry = _code(made)
         if key:
-            cache.put(key.encode(), made.digest.encode())
+            _keep(key.encode(), made.digest.encode())
     return _unpack(entry, rebuild)
 
 
@@ -140,16 +136,24 @@ def _code(program: Program) -> bytes:
 
 def kept(name: str, make: Callable[[], bytes]) -> bytes:
     """What is made for this machine, from the disk cache or made and kept there; without source to name it by, always made."""
-    entry = cache.get(_key(name)) if SOURCE else None
+    key = _key(name)
+    entry = cache.get(key) if key else None
     if entry is None:
         entry = make()
-        if SOURCE:
-            cache.put(_key(name), entry)
+        if key:
+            _keep(key, entry)
     return entry
 
 
+def _keep(key: bytes, entry: bytes) -> None:
+    if source.unchanged():  # modules may have been imported since the key was made
+        cache.put(key, entry)
+
+
 def _key(name: str) -> bytes:
-    return "\n".join([SOURCE, *map(str, machine.host()), name]).encode()
+    """What names the code of a program: with it, all that the code depends on. Empty if the source is unknown."""
+    digest = source.digest("native", "trace")
+    return "\n".join([digest, *map(str, machine.host()), name]).encode() if digest else b""
 
 
 def _compilable(program: Program) -> None:
@@ -169,6 +173,9 @@ def _compilable(program: Program) -> None:
 
 
 def _pack(program: Program, here: machine.Host) -> bytes:
+    from dalembert.native.emit import emit  # what only compiling needs
+    from dalembert.native.pieces import planned
+
     plan = planned(program)
     lent = plan.lent(here.lanes)
     code = machine.object_code(f"{emit(program, plan, here.lanes, here.processor)}\n{direct.emit(program, lent)}\n")
@@ -181,31 +188,3 @@ def _unpack(entry: bytes, rebuild: tuple[Any, ...]) -> Kernel:
     about = json.loads(head)
     inputs, outputs = ([Variable(name, tuple(shape)) for name, shape in about[side]] for side in ("inputs", "outputs"))
     return Kernel(inputs, outputs, about["size"], about["lent"], code, rebuild)
-
-
-def source_digest(*parts: str) -> str:
-    """A hash of the source of this package, or of some of its parts; empty if there is none to read.
-
-    >>> source_digest("native", "errors.py") != source_digest("native") != source_digest()
-    True
-    """
-    digest, read = hashlib.sha256(), 0
-
-    def walk(place: Traversable, path: str) -> None:
-        nonlocal read
-        if place.is_dir():
-            for item in sorted(place.iterdir(), key=lambda x: x.name):
-                if item.name != "__pycache__":
-                    walk(item, f"{path}/{item.name}")
-        elif place.name.endswith(".py"):
-            digest.update(f"{path}\n".encode() + place.read_bytes())
-            read += 1
-
-    with suppress(OSError):
-        for part in parts or ("",):
-            walk(files("dalembert") / part if part else files("dalembert"), part)
-    return digest.hexdigest() if read else ""
-
-
-# all that a given program's code depends on, read with the code itself: a file edited later must not lend its name to it
-SOURCE = source_digest("native", "trace")
