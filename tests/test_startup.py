@@ -48,9 +48,9 @@ def test_a_robot_and_its_first_call_import_what_they_need(tmp_path):
     place = {"DALEMBERT_CACHE": str(tmp_path / "cache")}
     started(WARM, **place)
     robot, call = map(set, started(WARM, **place))
-    own = {f"dalembert.{name}" for name in OTHERS}
-    assert not call & {*NOBODY, *own}
-    assert not robot & {"llvmlite", "dalembert.engine", "dalembert.native", "dalembert.quantities", "dalembert.trace"}
+    assert not call & {*NOBODY, *(f"dalembert.{name}" for name in OTHERS)}
+    assert "llvmlite" in call - robot
+    assert not {x for x in call - robot if x.startswith("dalembert")}, "a first call should not wait for our own modules"
     assert {x for x in call if x.startswith("dalembert.quantities.")} == {"dalembert.quantities.dynamics"}
     assert "dalembert.formulations.kalman" not in call
 
@@ -93,7 +93,7 @@ print(json.dumps([late, listed, signature, page, left]))
 
 def test_methods_that_come_later_are_found():
     late, listed, signature, page, left = started(FRESH)
-    assert len(late) > 50 and all(listed)
+    assert len(late) > 40 and all(listed)
     assert signature == str(inspect.signature(da.Robot.mass_matrix)) and signature.startswith("(robot: 'Model', q: 'ArrayLike'")
     assert page == pydoc.plain(pydoc.render_doc(da.Robot)) and "The mass matrix M(q)" in page
     assert left == []

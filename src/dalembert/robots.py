@@ -4,20 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dalembert.engine import kernels, program
 from dalembert.foreign import Hints
 from dalembert.model import check as looks
 from dalembert.model import dh, edit, files, random, screws, zoo
 from dalembert.model.model import Model
+from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.engine import kernels, program
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import (
         derivatives,
         diagonalization,
         dominance,
-        dynamics,
         kinematics,
         parameters,
         structure,
@@ -26,17 +26,14 @@ if TYPE_CHECKING:
     )
     from dalembert.simulation import simulate, trajectory
     from dalembert.symbolic import parameters as symbolic_parameters
-else:  # the same, each imported when one of its functions is first read
+else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
 
     generate = Later("dalembert.codegen.generate")
-    kernels = Later("dalembert.engine.kernels")
-    program = Later("dalembert.engine.program")
     geometry = Later("dalembert.quantities.curvature")
     derivatives = Later("dalembert.quantities.derivatives")
     diagonalization = Later("dalembert.quantities.diagonalization")
     dominance = Later("dalembert.quantities.dominance")
-    dynamics = Later("dalembert.quantities.dynamics")
     kinematics = Later("dalembert.quantities.kinematics")
     parameters = Later("dalembert.quantities.parameters")
     structure = Later("dalembert.quantities.structure")
