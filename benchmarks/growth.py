@@ -20,25 +20,31 @@ BATCH = 256
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 70, 20, 20, 50
 
 
-def measured(quantity, n, batch=BATCH):
-    """(n, seconds of a state, seconds to trace and compile, nodes) of a general arm; None where it is too large to compile."""
+def compiled(quantity, n):
+    """A row of `growth` whose time is not known yet, and a call of a batch; None where a general arm of n joints is not compiled."""
     arm, rng = da.random_robot(n, "R" * n), np.random.default_rng(n)
     start = time.perf_counter()
     kernel = arm.compile(quantity)
-    compiling = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     if kernel.backend != "native":
         return None
-    arrays = [rng.uniform(-1, 1, (batch, *v.shape)) for v in kernel.inputs]
+    arrays = [rng.uniform(-1, 1, (BATCH, *v.shape)) for v in kernel.inputs]
     out = kernel(*arrays)
-    return n, best(lambda: kernel(*arrays, out=out)) / batch, compiling, kernel.size
+    return [n, np.inf, seconds, kernel.size], lambda: kernel(*arrays, out=out)
 
 
-def growth(sizes=SIZES):
-    """{quantity: rows of `measured`}, on one thread."""
+def growth(sizes=SIZES, passes=5):
+    """{quantity: rows of n, seconds of a state, seconds to trace and compile, nodes}, on one thread.
+
+    Everything is timed several times, far apart: a busy minute of the machine would otherwise bend the lines.
+    """
     da.set_threads(1)
-    rows = {quantity: [row for n in sizes if (row := measured(quantity, n))] for quantity in QUANTITIES}
+    made = {quantity: [x for n in sizes if (x := compiled(quantity, n))] for quantity in QUANTITIES}
+    for _ in range(passes):
+        for row, call in (x for each in made.values() for x in each):
+            row[1] = min(row[1], best(call, rounds=40) / BATCH)
     da.set_threads(None)
-    return rows
+    return {quantity: [tuple(row) for row, _ in each] for quantity, each in made.items()}
 
 
 def exponent(rows, column=1, least=20):

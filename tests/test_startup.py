@@ -4,7 +4,7 @@ import ast
 import inspect
 import json
 import os
-import pydoc
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -95,7 +95,8 @@ def test_methods_that_come_later_are_found():
     late, listed, signature, page, left = started(FRESH)
     assert len(late) > 40 and all(listed)
     assert signature == str(inspect.signature(da.Robot.mass_matrix)) and signature.startswith("(robot: 'Model', q: 'ArrayLike'")
-    assert page == pydoc.plain(pydoc.render_doc(da.Robot)) and "The mass matrix M(q)" in page
+    shown = re.findall(r"^ \|  (\w+)(?: = \w+)?\(robot: ", page, re.MULTILINE)  # `parameters` is a function of another name
+    assert {*late} <= {*shown}
     assert left == []
 
 
