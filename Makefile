@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic docs dist test-dist clean
+.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic bench-growth docs dist test-dist clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
@@ -59,6 +59,9 @@ bench-others: .bench-venv/ready
 
 bench-symbolic: $(VENV)/ready-test
 	@$(BIN)/python benchmarks/symbolic.py
+
+bench-growth: $(VENV)/ready-test
+	@$(BIN)/python benchmarks/growth.py docs/images/growth.svg
 
 # MathJax comes from npm into build/docs, so that the pages need no network; it is one file, and not committed
 MATHJAX := mathjax@3.2.2

@@ -14,6 +14,7 @@ import pytest
 from conftest import close, run, sweep
 
 import dalembert as da
+from dalembert import imported
 from dalembert.native import cache, direct, machine
 
 X = np.full((3, 2), 0.25)
@@ -140,20 +141,28 @@ def test_another_machine_has_other_entries(folder, compiled, monkeypatch):
 
 def test_other_source_has_other_entries(folder, compiled, monkeypatch):
     """The code of a program depends on the engine's source, the program of a quantity on that of models and formulations."""
-    from dalembert.engine import kernels
-    from dalembert.native import kept
-
+    real, edited = imported.digest, set()
+    monkeypatch.setattr(imported, "digest", lambda *parts: f"{real(*parts)} {edited & {*parts}}")
     use()
-    monkeypatch.setattr(kept, "SOURCE", "changed")
+    edited.add("native")
     use()
     assert len(compiled) == 2
-    monkeypatch.setattr(kernels, "SOURCE", "changed")
+    edited.add("formulations")
     use()
     assert len(compiled) == 2  # traced again, to the same program
-    monkeypatch.setattr(kept, "SOURCE", "")  # nothing to read: no caching
+    monkeypatch.setattr(imported, "digest", lambda *_: "")  # nothing to read: no caching
     use()
     use()
     assert len(compiled) == 4
+
+
+def test_what_edited_source_makes_is_not_kept(folder, compiled, monkeypatch):
+    """The names of entries are those of the source as imported, and a module may be imported after it was edited."""
+    monkeypatch.setattr(imported, "unchanged", lambda: False)
+    use()
+    use()
+    assert len(compiled) == 2
+    assert da.cache.info()["entries"] == 0
 
 
 def test_equal_programs_share_their_code(folder, compiled):
@@ -175,13 +184,36 @@ def test_a_name_that_has_lost_its_code_finds_it_again(folder, compiled):
 
 
 def test_the_source_is_all_of_it():
-    from dalembert.engine import kernels
-    from dalembert.native.kept import SOURCE, source_digest
+    from dalembert.engine.kernels import PARTS
 
-    assert source_digest("native", "trace") == SOURCE
-    assert len({SOURCE, kernels.SOURCE, source_digest(), source_digest("native"), source_digest("robots.py")}) == 5
-    assert len(SOURCE) == len(kernels.SOURCE) == 64
-    assert source_digest("nothing") == ""
+    given = [(), ("native", "trace"), PARTS, ("native",), ("robots.py",), ("nothing",)]
+    hashes = [imported.digest(*parts) for parts in given]
+    assert [len(x) for x in hashes] == [0, 64, 64, 64, 64, 0]
+    assert len(set(hashes)) == 5
+
+
+def test_source_has_no_name_once_it_is_edited(tmp_path, monkeypatch):
+    (tmp_path / "native" / "__pycache__").mkdir(parents=True)
+    file = tmp_path / "native" / "a.py"
+    file.write_text("x = 1")
+    monkeypatch.setattr(imported, "_FOLDER", str(tmp_path))
+    monkeypatch.setattr(imported, "_AS_IMPORTED", imported._files(str(tmp_path)))
+    digest = imported.digest.__wrapped__  # not remembered
+    first = digest("native")
+    assert len(first) == 64
+    (tmp_path / "native" / "__pycache__" / "b.py").write_text("")
+    (tmp_path / "native" / "data.txt").write_text("")
+    assert imported.unchanged() and digest("native") == first
+    os.utime(file, (1, 1))
+    assert not imported.unchanged() and digest("native") == ""
+    monkeypatch.setattr(imported, "_AS_IMPORTED", imported._files(str(tmp_path)))
+    assert digest("native") == first
+    (tmp_path / "new.py").write_text("")
+    assert not imported.unchanged()
+    shutil.rmtree(tmp_path / "native")
+    assert digest("native") == ""
+    monkeypatch.setattr(imported, "_AS_IMPORTED", imported._files(str(tmp_path / "none")))  # as in a zip archive
+    assert not imported.unchanged() and digest("native") == ""
 
 
 def test_an_interpreter_with_other_objects_makes_the_same_code(folder, compiled, monkeypatch):

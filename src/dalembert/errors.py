@@ -1,6 +1,5 @@
 """Errors and warnings: every message names the thing, its value, and what would be right."""
 
-import difflib
 import reprlib
 import sys
 import warnings
@@ -83,9 +82,11 @@ def unknown(what: str, name: object, known: Iterable[str]) -> Error:
     >>> str(unknown("integrator", "RK4", ["rk4", "RK45"]))
     "unknown integrator 'RK4'; did you mean 'rk4'? (known: rk4, RK45)"
     """
+    from difflib import get_close_matches  # only mistakes need it
+
     names = list(known)
     given = brief(name).strip("'")
-    near = [x for x in names if x.lower() == given.lower()] or difflib.get_close_matches(given, names[:1000], n=1)
+    near = [x for x in names if x.lower() == given.lower()] or get_close_matches(given, names[:1000], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return Error(f"unknown {what} {brief(name)}{hint} (known: {listed})")

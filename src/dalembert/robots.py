@@ -1,27 +1,47 @@
 """The robot that users hold: a model with every quantity bound to it, one line each."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dalembert.codegen import generate
 from dalembert.engine import kernels, program
 from dalembert.foreign import Hints
 from dalembert.model import check as looks
-from dalembert.model import dh, edit, files, screws
+from dalembert.model import dh, edit, files, random, screws, zoo
 from dalembert.model.model import Model
-from dalembert.quantities import curvature as geometry
-from dalembert.quantities import (
-    derivatives,
-    diagonalization,
-    dominance,
-    dynamics,
-    kinematics,
-    parameters,
-    structure,
-    task_space,
-    terms,
-)
-from dalembert.simulation import simulate, trajectory
-from dalembert.symbolic import parameters as symbolic_parameters
+from dalembert.quantities import dynamics
+
+if TYPE_CHECKING:
+    from dalembert.codegen import generate
+    from dalembert.quantities import curvature as geometry
+    from dalembert.quantities import (
+        derivatives,
+        diagonalization,
+        dominance,
+        kinematics,
+        parameters,
+        structure,
+        task_space,
+        terms,
+    )
+    from dalembert.simulation import simulate, trajectory
+    from dalembert.symbolic import parameters as symbolic_parameters
+else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
+    from dalembert.later import Later
+
+    generate = Later("dalembert.codegen.generate")
+    geometry = Later("dalembert.quantities.curvature")
+    derivatives = Later("dalembert.quantities.derivatives")
+    diagonalization = Later("dalembert.quantities.diagonalization")
+    dominance = Later("dalembert.quantities.dominance")
+    kinematics = Later("dalembert.quantities.kinematics")
+    parameters = Later("dalembert.quantities.parameters")
+    structure = Later("dalembert.quantities.structure")
+    task_space = Later("dalembert.quantities.task_space")
+    terms = Later("dalembert.quantities.terms")
+    simulate = Later("dalembert.simulation.simulate")
+    trajectory = Later("dalembert.simulation.trajectory")
+    symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,3 +164,22 @@ class Robot(Model, Hints):
     base_regressor = parameters.base_regressor
     parameters = parameters.parameter_vector
     symbolic = symbolic_parameters.symbolic
+
+
+def robot(name: str) -> Robot:
+    """A built-in robot by name; `robot_names()` lists them."""
+    return zoo.robot(Robot, name)
+
+
+def load(path: str | Path) -> Robot:
+    """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them."""
+    return files.load(Robot, path)
+
+
+def random_robot(seed: int, joints: str = "RPRRP", parents: list[int] | tuple[int, ...] | None = None) -> Robot:
+    """A random robot with full inertias, general geometry and tilted gravity; the same for the same arguments.
+
+    >>> random_robot(7, "RPH")
+    <Robot 'random_RPH_7': 3 joints RPH>
+    """
+    return random.random_robot(Robot, seed, joints, parents)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert import imported
 from dalembert.arguments import choice, several
 from dalembert.derived.joints import joint_parameters
 from dalembert.engine.names import Backend
@@ -17,14 +18,13 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import check_size
 from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
-from dalembert.native.kept import source_digest
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on besides the robot
-SOURCE = source_digest("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
+PARTS = ("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
 LARGE = 500_000  # nodes plus three times the results: about half a minute of compiling
 
 
@@ -101,7 +101,8 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
     if backend != "numpy":
         try:
             rebuild = _again, (again, quantity.name, method, optional, backend, options)
-            key = f"{SOURCE} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if SOURCE else ""
+            code = imported.digest(*PARTS)
+            key = f"{code} {quantity.name} {method} {optional} {request.options} {_content(robot, quantity)}" if code else ""
             return build(key, traced, rebuild)
         except ImportError as missing:
             if backend == "native":

@@ -17,7 +17,6 @@ from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
-from dalembert.model.urdf import parse_urdf
 from dalembert.storage import limits
 from dalembert.storage.opening import file_path, opened
 from dalembert.storage.saving import save_text
@@ -35,6 +34,8 @@ BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 def load(cls: type[M], path: str | Path) -> M:
     """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning."""
+    from dalembert.model.urdf import parse_urdf  # with it comes all of XML
+
     path = file_path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()

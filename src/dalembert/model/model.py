@@ -42,7 +42,7 @@ def _note(given: Any) -> Note:
     return Note(text(link, "a note's link"), text(remark, "a note"), text(topic, "a note's topic"))
 
 
-def _generator(rng: Any) -> np.random.Generator:
+def _generator(rng: Any) -> "np.random.Generator":
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     return np.random.default_rng(whole(rng, "rng, unless it is a numpy Generator,", 0))

@@ -16,7 +16,7 @@ from dalembert.model.values import parent_indices
 M = TypeVar("M", bound=Model)
 
 
-def random_pose(rng: np.random.Generator, reach: float = 0.4) -> Pose:
+def random_pose(rng: "np.random.Generator", reach: float = 0.4) -> Pose:
     """A pose with a uniformly random rotation."""
     quaternion = rng.normal(size=4)
     w, x, y, z = unit(quaternion)
@@ -28,7 +28,7 @@ def random_pose(rng: np.random.Generator, reach: float = 0.4) -> Pose:
     return Pose(np.array(R), rng.uniform(-reach, reach, 3))
 
 
-def random_inertia(rng: np.random.Generator) -> Inertia:
+def random_inertia(rng: "np.random.Generator") -> Inertia:
     """The inertia of a random cloud of eight points, so it is always possible."""
     points, masses = rng.uniform(-0.3, 0.3, (8, 3)), rng.uniform(0.1, 0.6, 8)
     com = product(points.T, masses) / masses.sum()

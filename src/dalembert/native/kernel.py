@@ -12,11 +12,10 @@ import numpy as np
 from dalembert.arguments import batch, instance, numbers, targets
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
-from dalembert.native import cache, emit, machine, recycle, threads
+from dalembert.native import machine, recycle, threads
 from dalembert.native.direct import WORD, Table
 from dalembert.native.gufunc import make_gufunc
-from dalembert.native.kept import kept
-from dalembert.native.pieces import planned
+from dalembert.native.kept import keep, kept, look
 from dalembert.trace.program import Program, Variable, signature
 
 WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
@@ -74,6 +73,9 @@ class Kernel:
 
     def _compiled(self, name: str, lanes: int) -> Compiled:
         def pack() -> bytes:
+            from dalembert.native import emit  # what only compiling needs
+            from dalembert.native.pieces import planned
+
             program, here = self._program(), machine.host()
             _compilable(program)
             plan = planned(program)
@@ -220,13 +222,12 @@ def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) ->
     made from, and a kernel that is there already needs no tracing.
     """
     machine.host()
-    entry = cache.get(key.encode()) if key else None
+    entry = look(key.encode())
     if entry is not None:
         return Kernel(json.loads(entry), program, rebuild)
     made = program()
     _compilable(made)
-    if key:
-        cache.put(key.encode(), json.dumps(_about(made)).encode())
+    keep(key.encode(), json.dumps(_about(made)).encode())
     return Kernel(_about(made), lambda: made, rebuild)
 
 

@@ -3,13 +3,15 @@
 import operator
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import Error, brief
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
 _chosen: int | None = None
-_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process, size, pool: a fork must not reuse it
+_pool: "tuple[int, int, ThreadPoolExecutor] | None" = None  # process, size, pool: a fork must not reuse it
 
 
 def set_threads(count: int | None) -> None:
@@ -33,6 +35,8 @@ def get_threads() -> int:
 
 def run(jobs: list[Callable[[], Any]]) -> None:
     """Call all of them, the last one here and the others on the pool; returns when all are done, then raises the first error."""
+    from concurrent.futures import wait  # here, for with it comes all of logging
+
     futures: list[Future[Any]] = []
     here = [jobs[-1]]
     for job in jobs[:-1]:
@@ -49,8 +53,10 @@ def run(jobs: list[Callable[[], Any]]) -> None:
         future.result()
 
 
-def _executor(workers: int) -> ThreadPoolExecutor:
+def _executor(workers: int) -> "ThreadPoolExecutor":
     global _pool
+    from concurrent.futures import ThreadPoolExecutor
+
     process = os.getpid()
     if _pool is None or _pool[0] != process or _pool[1] < workers:
         _pool = process, workers, ThreadPoolExecutor(workers, thread_name_prefix="dalembert")

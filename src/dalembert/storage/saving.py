@@ -6,7 +6,6 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, BinaryIO
 
 from dalembert.errors import Error
@@ -33,7 +32,7 @@ def saving(path: Any) -> Generator[BinaryIO]:
         target = place.resolve()
         if old is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        temporary = target.with_name(f".{token_hex(8)}.tmp")
+        temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
         # the system gives a new file its ordinary permissions; what replaces a private file is private from the start
         number = os.open(temporary, NEW, 0o666 if old is None else 0o600)
         try:

@@ -21,6 +21,9 @@ from dalembert.errors import Error, brief
 
 Node = tuple[Any, ...]
 BINARY = ("add", "sub", "mul", "div")
+SYMMETRIC = ("add", "mul")
+LEAVES = ("input", "const")
+PLAIN = (float, int)
 
 
 class Tape:
@@ -33,16 +36,14 @@ class Tape:
 
     def node(self, *node: Any) -> "Expr":
         """A new node, or the one that exists already."""
-        op = node[0]
-        if not self.sharing and op not in ("input", "const"):
-            self.nodes.append(node)
-            return Expr(self, len(self.nodes) - 1)
-        key = (op, node[2], node[1]) if op in ("add", "mul") and node[1] > node[2] else node
-        index = self._index.get(key)
-        if index is None:
-            index = self._index[key] = len(self.nodes)
-            self.nodes.append(node)
-        return Expr(self, index)
+        nodes = self.nodes
+        if self.sharing or node[0] in LEAVES:
+            key = (node[0], node[2], node[1]) if node[0] in SYMMETRIC and node[1] > node[2] else node
+            index = self._index.setdefault(key, len(nodes))
+            if index < len(nodes):
+                return Expr(self, index)
+        nodes.append(node)
+        return Expr(self, len(nodes) - 1)
 
     def find(self, *key: Any) -> "Expr | None":
         """The node of an operation, if it was recorded."""
@@ -55,6 +56,8 @@ class Tape:
             if x.tape is not self:
                 raise Error("a traced scalar of one recording was used in another")
             return x
+        if type(x) in PLAIN:
+            return self.node("const", x)
         if not isinstance(x, Number):
             raise Error(f"recording needs numbers, got {brief(x)}")
         return self.node("const", x.item() if isinstance(x, np.generic) else _rounded(x))
@@ -96,9 +99,48 @@ def _rounded(x: Any) -> Any:
     """A number as a program holds it: fractions, in which constants are combined, are rounded where they meet an input."""
     if not isinstance(x, Fraction):
         return x
-    value = nearest(x)
-    exact = math.isinf(value) or value.as_integer_ratio() == (x.numerator, x.denominator)
-    return value if exact else Rounded(x)
+    above, below = ratio = x.as_integer_ratio()
+    try:
+        value = above / below
+    except OverflowError:
+        return nearest(x)
+    return value if value.as_integer_ratio() == ratio else Rounded(x)
+
+
+def _operator(op: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator and its reflection. Sums and products of scalars without a sign, most of all operations, take a short way."""
+    symmetric = op in SYMMETRIC
+
+    def operate(self: "Expr", other: Any) -> Any:
+        tape = self.tape
+        if type(other) is not Expr:
+            other = _number(other)
+            if other is NotImplemented:
+                return other
+        elif other.tape is not tape:
+            tape.lift(other)  # which refuses it
+        elif symmetric and tape.nodes[self.index][0] != "neg" and tape.nodes[other.index][0] != "neg":
+            return tape.node(op, self.index, other.index)
+        return _RULES[op](tape, self, other) if tape.folding else tape.raw(op, self, other)
+
+    def reflected(self: "Expr", other: Any) -> Any:
+        tape, other = self.tape, _number(other)
+        if other is NotImplemented:
+            return other
+        return _RULES[op](tape, other, self) if tape.folding else tape.raw(op, other, self)
+
+    return operate, reflected
+
+
+def _number(x: Any) -> Any:
+    """A number as programs hold it; NotImplemented for arrays, over which NumPy loops itself.
+
+    This runs for every other operation, so it tests the common types first: isinstance(x, Number) takes ten times as long.
+    """
+    kind = type(x)
+    if kind in PLAIN:
+        return x
+    return _rounded(x) if kind is Fraction or isinstance(x, Number) else NotImplemented
 
 
 class Expr:
@@ -113,29 +155,10 @@ class Expr:
     def _node(self) -> Node:
         return self.tape.nodes[self.index]
 
-    def __add__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary("div", other, self)
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("sub")
+    __mul__, __rmul__ = _operator("mul")
+    __truediv__, __rtruediv__ = _operator("div")
 
     def __pow__(self, power: Any) -> Any:
         if not isinstance(power, int | np.integer) or not 0 <= power <= 16:
@@ -195,30 +218,6 @@ class Expr:
 # --- the rules ----------------------------------------------------------------------------------------------------------
 
 
-def _binary(op: str, a: Any, b: Any) -> Any:
-    tape: Tape = a.tape if type(a) is Expr else b.tape
-    try:
-        a, b = _operand(tape, a), _operand(tape, b)
-    except TypeError:
-        return NotImplemented  # arrays: numpy loops over them itself
-    return _RULES[op](tape, a, b) if tape.folding else tape.raw(op, a, b)
-
-
-def _operand(tape: Tape, x: Any) -> Any:
-    """What the rules work on: a scalar of this recording, or a number as programs hold it.
-
-    This runs twice for every operation, so it tests the common types first: isinstance(x, Number) takes ten times as long.
-    """
-    kind = type(x)
-    if kind is Expr:
-        return x if x.tape is tape else tape.lift(x)
-    if kind is float or kind is int:
-        return x
-    if kind is Fraction or isinstance(x, Number):
-        return _rounded(x)
-    raise TypeError
-
-
 def _inside(x: Expr) -> Expr | None:
     """y where x is the node -y, else None."""
     node = x.tape.nodes[x.index]
@@ -270,13 +269,11 @@ def _unsigned(x: Any) -> tuple[Any, bool]:
 
 def _mul(tape: Tape, a: Any, b: Any) -> Any:
     (a, minus_a), (b, minus_b) = _unsigned(a), _unsigned(b)
-    for x, y in ((a, b), (b, a)):
-        if type(x) is not Expr:
-            if x == 0:
-                return 0
-            if x == 1:
-                return _negated(y) if minus_a != minus_b else y
-    product = tape.raw("mul", a, b)
+    number, product = (b, a) if type(a) is Expr else (a, b)
+    if type(number) is Expr or (number != 0 and number != 1):
+        product = tape.raw("mul", a, b)
+    elif number == 0:
+        return 0
     return _negated(product) if minus_a != minus_b else product
 
 

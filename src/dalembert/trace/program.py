@@ -1,6 +1,7 @@
 """Programs: inputs, outputs and nodes in order, and the recording that makes them from a plain function."""
 
 import hashlib
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
@@ -13,16 +14,21 @@ from dalembert.algebra.spatial import above, cos_sin, sign, sqrt
 from dalembert.arguments import by_name, flag, listed, several, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
-from dalembert.trace.expr import BINARY, Expr, Node, Tape
+from dalembert.trace.expr import BINARY, LEAVES, Expr, Node, Tape
 
 RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")
 MOST_SCALARS = 10**6  # of one input
-LEAVES = ("input", "const")
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": lambda x: cos_sin(x)[1],
     "cos": lambda x: cos_sin(x)[0],
     "sqrt": sqrt,
     "sign": sign,
+}
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
 }
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
@@ -193,15 +199,20 @@ def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes:
     for i in results:
         needed[i] = 1
     for i in range(len(nodes) - 1, -1, -1):
-        if needed[i]:
-            for operand in operands(nodes[i]):
-                needed[operand] = 1
-    number: dict[int, int] = {}
+        if needed[i] and (node := nodes[i])[0] not in LEAVES:
+            needed[node[1]] = 1
+            if node[0] in OPERATORS:
+                needed[node[2]] = 1
+    number = [0] * len(nodes)
     kept: list[Node] = []
     for i, node in enumerate(nodes):
         if needed[i]:
             number[i] = len(kept)
-            kept.append(node if node[0] in LEAVES else (node[0], *(number[j] for j in operands(node)), *numbers(node)))
+            if node[0] in OPERATORS:
+                node = (node[0], number[node[1]], number[node[2]])
+            elif node[0] not in LEAVES:
+                node = (node[0], number[node[1]], *node[2:])
+            kept.append(node)
     return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
 
 
@@ -225,29 +236,23 @@ def evaluate(
     """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt, sign and above."""
     values: list[Any] = []
     for node in program.nodes:
-        if node[0] == "input":
+        op = node[0]
+        if op in OPERATORS:
+            values.append(OPERATORS[op](values[node[1]], values[node[2]]))
+        elif op == "input":
             values.append(inputs[node[1]][node[2]])
-        elif node[0] == "const":
+        elif op == "const":
             values.append(constant(node[1]))
         else:
-            values.append(apply(node[0], *(values[i] for i in operands(node)), *numbers(node), function=function))
+            values.append(apply(op, values[node[1]], *node[2:], function=function))
     return values
 
 
-def apply(op: str, a: Any, b: Any = None, c: Any = None, function: Callable[..., Any] | None = None) -> Any:
-    """One operation."""
-    if op == "add":
-        return a + b
-    if op == "sub":
-        return a - b
-    if op == "mul":
-        return a * b
-    if op == "div":
-        return a / b
-    if op == "neg":
-        return -a
-    arguments = (a, b, c) if op == "above" else (a,)
-    return (function or _known)(op, *arguments)
+def apply(op: str, a: Any, *rest: Any, function: Callable[..., Any] | None = None) -> Any:
+    """One operation: of two scalars, or of one and the numbers that belong to it."""
+    if op in OPERATORS:
+        return OPERATORS[op](a, *rest)
+    return -a if op == "neg" else (function or _known)(op, a, *rest)
 
 
 def _known(op: str, a: Any, *numbers: float) -> Any:
