@@ -21,7 +21,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 70, 20, 20, 50
 
 
 def compiled(quantity, n):
-    """A row of `growth` whose time is not known yet, and a call of a batch; None where a general arm of n joints is not compiled."""
+    """A row of `growth` whose time is not known yet, and a call of a batch; None where a general arm of n joints is too large."""
     arm, rng = da.random_robot(n, "R" * n), np.random.default_rng(n)
     start = time.perf_counter()
     kernel = arm.compile(quantity)

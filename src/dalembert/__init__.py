@@ -8,14 +8,13 @@
 """
 
 import sys as _sys
+import typing as _typing
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from dalembert import imported as _imported  # noqa: F401 - before any other module: it keeps the state of their files
 from dalembert.version import __version__ as __version__
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from dalembert import trace as trace
     from dalembert.control.controllers import ComputedTorque as ComputedTorque
     from dalembert.control.controllers import GravityPD as GravityPD
@@ -102,9 +101,9 @@ _PLACES = {
 _LATER = {name: place for place, names in _PLACES.items() for name in names.split()}
 
 
-if not _TYPE_CHECKING:  # else no name of the package would be unknown to a type checker
+if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to a type checker
 
-    def __getattr__(name: str) -> _Any:
+    def __getattr__(name: str) -> _typing.Any:
         if name == "trace":
             return _import_module("dalembert.trace")
         if name not in _LATER:
