@@ -12,23 +12,26 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-bench-")
 atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
+import casadi_peer
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
+from growth import exponent, growth
 from machine_peak import peak_flops
 from timing import best, best_pair
 
 import dalembert as da
+from dalembert.native.machine import host
 from dalembert.studies.bench import pinocchio_model
 
 BATCH = 10_000
-SINCOS = 49  # floating-point operations of one sine and cosine in native/sincos.py, a fused multiply-add counted as two
 rows: list[dict] = []
 
 
@@ -41,6 +44,12 @@ def report(name, value, unit, bar=None, better=None):
     print(f"  {name:58} {value:10.4g} {unit:9} {wanted:10} {'' if met is None else 'ok' if met else 'MISSED'}", flush=True)
 
 
+def machine():
+    """What it is, in a line."""
+    here = host()
+    return f"{here.cpu}, vectors of {here.lanes} doubles, {os.cpu_count()} cores"
+
+
 def panda():
     """The same arm twice (7 joints, hand, fingers closed, no friction) and Pinocchio's work space; one thread from here."""
     model = pin.buildModelFromUrdf(str(robots_folder() / "panda_description/urdf/panda.urdf"))
@@ -50,137 +59,66 @@ def panda():
     return da.robot("panda").without_friction(), reduced, reduced.createData()
 
 
-def inverse_dynamics():
-    print("inverse dynamics, Panda arm, one thread")
+def the_arm():
+    """Single calls and batches of the Panda arm, beside Pinocchio's call, CasADi's C, and the time of the multiplications alone."""
+    print("Panda arm, one thread: Pinocchio and one call in ns; states of a batch in ns")
     arm, model, data = panda()
     rng = np.random.default_rng(0)
-    q, qd, qdd = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
-    batch = against("inverse dynamics", arm.inverse_dynamics, lambda *x: pin.rnea(model, data, *x), (q, qd, qdd), 30, 1.0)
-    count = arm.operation_count("inverse_dynamics")
-    peak = peak_flops()
-    report("peak of this core (fused multiply-add loop)", peak / 1e9, "Gflop/s")
-    report("fraction of peak, arithmetic without sines", count.total / batch / peak * 100, "%")
-    flops = count.total + SINCOS * count.sincos
-    report(f"fraction of peak, sines included ({SINCOS} operations each)", flops / batch / peak * 100, "%")
+    q, qd, x = arm.random_configuration(rng, SIZES[-1]), *rng.uniform(-1, 1, (2, SIZES[-1], 7))
+    rate = peak_flops() / 2
+    report("fused multiply-adds of this core", rate / 1e9, "per ns")
+    casadi = casadi_peer.peer(arm) or {}
+    heads = ("", "Pinocchio", "one call", *(f"{n:,}" for n in SIZES), "CasADi C", "bound")
+    print(f"  {heads[0]:30} " + " ".join(f"{h:>9}" for h in heads[1:]))
+    table = {}
+    for name, (arrays, theirs, *more) in cases(model, data, q, qd, x).items():
+        table[name] = row = arm_row(arm, name, arrays, theirs, *more)
+        row["casadi"] = casadi.get(name, np.nan)
+        count = arm.operation_count(name, **(more[1] if len(more) > 1 else {}))
+        row["bound"] = (count.mul + SINCOS * count.sincos) / rate * 1e9
+        cells = [row["pinocchio"], row["one"], *row["batch"], row["casadi"], row["bound"]]
+        print(f"  {name.replace('_', ' '):30} " + " ".join("        -" if np.isnan(x) else f"{x:9.1f}" for x in cells), flush=True)
+    for name, row in table.items():
+        label, batch = name.replace("_", " "), dict(zip(SIZES, row["batch"], strict=True))
+        if name in MOST_ONE or name in TIMES:
+            report(f"{label}: largest relative difference from Pinocchio", row["error"], "", 1e-11, "less")
+        if name in MOST_ONE:
+            report(f"{label}: one call, of Pinocchio's", row["one"] / row["pinocchio"], "x", MOST_ONE[name], "less")
+        if name in IN_THE_TABLE:
+            report(f"{label}: one call", row["one"], "ns", 1600, "less")
+        for n in (1000, 10_000) if name in TIMES else ():
+            report(f"{label}: times Pinocchio's call, batch of {n:,}", row["pinocchio"] / batch[n], "x", TIMES[name], "more")
+        if name in OF_THE_BOUND:
+            best_one = min(row["batch"])
+            report(f"{label}: of the bound", row["bound"] / best_one * 100, "%", OF_THE_BOUND[name], "more")
+            report(f"{label}: the worst batch size to the best", max(row["batch"]) / best_one, "x", 1.5, "less")
+        if name in casadi:
+            report(f"{label}: times CasADi's C, batch of 1,000", row["casadi"] / batch[1000], "x")
+    floats(arm, table, q, qd, x)
     threads(arm, rng)
 
 
-def threads(arm, rng):
-    print("threads")
-    q, qd, qdd = rng.uniform(-1, 1, (3, 40 * BATCH, 7))
-    out = np.empty_like(q)
-
-    def run(count):
-        da.set_threads(count)
-        arm.inverse_dynamics(q, qd, qdd, out=out)
-
-    single, double = best_pair(lambda: run(1), lambda: run(2), rounds=25, least=0)
-    da.set_threads(None)
-    report(f"two threads relative to one, batch of {40 * BATCH}", single / double, "x", 1.7, "more")
-
-
-def forward_dynamics():
-    print("forward dynamics and mass matrix, Panda arm, one thread")
-    arm, model, data = panda()
-    rng = np.random.default_rng(1)
-    q, qd, tau = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
-    against("forward dynamics", arm.forward_dynamics, lambda *x: pin.aba(model, data, *x), (q, qd, tau), 25, 1.0)
-
-    def full_crba(x):
-        return pin.crba(model, data, x)  # the upper triangle; mirroring it in Python would cost more
-
-    against("mass matrix", arm.mass_matrix, full_crba, (q,), 15, 1.5, np.triu)
-    for name in ("panda", "xarm7", "puma560", "ur5", "stanford"):  # is the default the right one?
-        other = da.robot(name).without_friction()
-        state = other.random_configuration(1, BATCH), *rng.uniform(-1, 1, (2, BATCH, other.n))
-        kernels = [other.compile("forward_dynamics", method) for method in ("walker_orin_3", "articulated_body")]
-        times = best_pair(*(lambda kernel=kernel, state=state: kernel(*state) for kernel in kernels))
-        report(f"forward dynamics of {name}, walker_orin_3 to the default", times[0] / times[1], "x")
-    da.set_threads(None)
-
-
+SIZES = (100, 256, 1000, 10_000, 100_000)
+SINCOS = 22  # multiplications of a sine and a cosine
+MOST_ONE = {
+    "inverse_dynamics": 0.45, "forward_dynamics": 0.4, "mass_matrix": 0.4, "inverse_dynamics_derivatives": 0.4,
+    "forward_dynamics_derivatives": 0.4, "coriolis_matrix": 0.4, "regressor": 0.4, "jacobian": 1.0,
+}  # fmt: skip
+TIMES = {
+    "inverse_dynamics": 30, "forward_dynamics": 30, "mass_matrix": 30, "inverse_dynamics_derivatives": 25,
+    "forward_dynamics_derivatives": 25, "coriolis_matrix": 8, "regressor": 5, "jacobian": 10,
+}  # fmt: skip
+OF_THE_BOUND = {
+    "inverse_dynamics": 65, "forward_dynamics": 65, "inverse_dynamics_derivatives": 75, "forward_dynamics_derivatives": 75,
+}  # fmt: skip
+IN_THE_TABLE = (*list(MOST_ONE)[:-1], "task_inertia")
 # where Pinocchio has our m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz among its Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 PARAMETER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 
 
-def regressor():
-    print("regressor, Panda arm, one thread")
-    arm, model, data = panda()
-    rng = np.random.default_rng(2)
-    arrays = arm.random_configuration(rng, 1000), *rng.uniform(-1, 1, (2, 1000, 7))
-
-    def theirs(*state):
-        return pin.computeJointTorqueRegressor(model, data, *state)
-
-    def ordered(Y):
-        """Pinocchio's columns in our order; ours stay."""
-        return Y if Y.ndim > 2 else Y.reshape(7, 7, 10)[..., PARAMETER_ORDER].reshape(7, 70)
-
-    against("regressor", arm.regressor, theirs, arrays, 5, 1.0, ordered)
-    da.set_threads(None)
-
-
-def against(name, ours, theirs, arrays, bar, single_bar, part=lambda x: x, order=slice(None)):
-    """A function beside Pinocchio's: one call each in turn, and a state of a batch, whose seconds it returns.
-
-    `order` turns their rows into ours.
-    """
-    one = [x[0].copy() for x in arrays]
-    out = ours(*arrays)
-    expected = np.array([np.array(part(theirs(*(x[i] for x in arrays))))[order] for i in range(100)])
-    error = np.abs(part(out[:100]) - expected).max() / np.abs(expected).max()
-    report(f"{name}: largest relative difference from Pinocchio", error, "", 1e-11, "less")
-    pinocchio, single = best_pair(lambda: theirs(*one), lambda: ours(*one))
-    batch = best(lambda: ours(*arrays, out=out)) / len(arrays[0])
-    report(f"{name}: Pinocchio, one Python call", pinocchio * 1e9, "ns")
-    report(f"{name}: dalembert, a state in a batch of {len(arrays[0])}", batch * 1e9, "ns")
-    report(f"{name}: times faster in a batch", pinocchio / batch, "x", bar, "more")
-    if single_bar is not None:
-        report(f"{name}: dalembert, one Python call", single * 1e9, "ns")
-        report(f"{name}: one call, relative to Pinocchio's", single / pinocchio, "x", single_bar, "less")
-    return batch
-
-
-def kinematics():
-    print("kinematics and task space, Panda arm, one thread")
-    arm, model, data = panda()
-    last = model.njoints - 1
-    rng = np.random.default_rng(2)
-    q, qd = arm.random_configuration(rng, BATCH), rng.uniform(-1, 1, (BATCH, 7))
+def cases(model, data, q, qd, x):
+    """What is compared: arrays, Pinocchio's function, how its result becomes ours, and options of ours."""
     hand = model.getFrameId("panda_hand")
-
-    def joint(x):
-        return pin.computeJointJacobian(model, data, x, last)
-
-    def frame(x):
-        return pin.computeFrameJacobian(model, data, x, hand, pin.LOCAL_WORLD_ALIGNED)
-
-    def rate(x, v):
-        pin.computeJointJacobiansTimeVariation(model, data, x, v)
-        return pin.getFrameJacobianTimeVariation(model, data, hand, pin.LOCAL)
-
-    def at_hand(x, frame="world_aligned", **options):
-        return arm.jacobian(x, "panda_hand", frame, **options)
-
-    def rate_at_hand(x, v, **options):
-        return arm.jacobian_rate(x, v, "panda_hand", **options)
-
-    against("Jacobian of the last link", arm.jacobian, joint, (q,), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
-    against("Jacobian of the hand, world axes", at_hand, frame, (q,), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
-    against("rate of the hand's Jacobian", rate_at_hand, rate, (q, qd), 10, 1.0, order=[3, 4, 5, 0, 1, 2])
-    out = arm.task_inertia(q, "panda_hand")
-    report(
-        "task inertia of the hand, a state in a batch", best(lambda: arm.task_inertia(q, "panda_hand", out=out)) / BATCH * 1e9, "ns"
-    )
-    da.set_threads(None)
-
-
-def structure():
-    print("terms and derivatives, Panda arm, one thread")
-    arm, model, data = panda()
-    rng = np.random.default_rng(3)
-    q, qd, x = arm.random_configuration(rng, BATCH), *rng.uniform(-1, 1, (2, BATCH, 7))
-    against("Coriolis matrix", arm.coriolis_matrix, lambda *s: pin.computeCoriolisMatrix(model, data, *s), (q, qd), 8, None)
 
     def inverse(*state):
         pin.computeRNEADerivatives(model, data, *state)
@@ -190,29 +128,185 @@ def structure():
         pin.computeABADerivatives(model, data, *state)
         return data.ddq_dq
 
-    three = tuple(np.empty((BATCH, 7, 7)) for _ in range(3))
+    def jacobian(x):
+        return pin.computeFrameJacobian(model, data, x, hand, pin.LOCAL_WORLD_ALIGNED)
 
-    def first(function):
-        """The first of three matrices, all of them computed; in a batch into arrays that are there already."""
-        return lambda *s, out=None: function(*s, out=None if out is None else three).dq
+    def columns(Y):
+        return Y.reshape(7, 7, 10)[..., PARAMETER_ORDER].reshape(7, 70)
 
-    against("derivatives of inverse dynamics", first(arm.inverse_dynamics_derivatives), inverse, (q, qd, x), 12, None)
-    against("derivatives of forward dynamics", first(arm.forward_dynamics_derivatives), forward, (q, qd, x), 8, None)
+    at_hand = {"link": "panda_hand", "frame": "world_aligned"}
+    return {
+        "inverse_dynamics": ((q, qd, x), lambda *s: pin.rnea(model, data, *s)),
+        "forward_dynamics": ((q, qd, x), lambda *s: pin.aba(model, data, *s)),
+        # its upper triangle; mirroring it in Python would cost more
+        "mass_matrix": ((q,), lambda s: pin.crba(model, data, s), lambda M: np.triu(M) + np.triu(M, 1).T),
+        "inverse_dynamics_derivatives": ((q, qd, x), inverse),
+        "forward_dynamics_derivatives": ((q, qd, x), forward),
+        "coriolis_matrix": ((q, qd), lambda *s: pin.computeCoriolisMatrix(model, data, *s)),
+        "regressor": ((q, qd, x), lambda *s: pin.computeJointTorqueRegressor(model, data, *s), columns),
+        "jacobian": ((q,), jacobian, lambda J: J[[3, 4, 5, 0, 1, 2]], at_hand),
+        "task_inertia": ((q,), None, None, {"link": "panda_hand"}),
+    }
+
+
+def arm_row(arm, name, arrays, theirs, turned=None, options=None):
+    """The times of one quantity, and how far it is from Pinocchio's."""
+    function = getattr(arm, name)
+
+    def ours(*given):
+        return function(*given, **options) if options else function(*given)
+
+    one, error, pinocchio = [x[0].copy() for x in arrays], 0.0, np.nan
+    if theirs:
+        result = ours(*(x[:100] for x in arrays))
+        expected = np.array([(turned or np.array)(np.array(theirs(*(x[i] for x in arrays)))) for i in range(100)])
+        error = np.abs((result[0] if isinstance(result, tuple) else result) - expected).max() / np.abs(expected).max()
+        pinocchio, single = best_pair(lambda: theirs(*one), lambda: ours(*one))
+    else:
+        single = best(lambda: ours(*one))
+    batch = []
+    for n in SIZES:
+        some = [x[:n] for x in arrays]
+        ours(*some)
+        batch.append(best(lambda some=some: ours(*some), rounds=200 if n < 10_000 else 25) / n * 1e9)
+    return {"pinocchio": pinocchio * 1e9, "one": single * 1e9, "batch": batch, "error": error}
+
+
+def floats(arm, table, *arrays):
+    print("float32, batch of 1,000")
+    for name in (*OF_THE_BOUND, "mass_matrix"):
+        some = [x[:1000].astype(np.float32) for x in (arrays[:1] if name == "mass_matrix" else arrays)]
+        function = getattr(arm, name)
+        result, exact = function(*some), function(*(x.astype(float) for x in some))
+        result, exact = (x[0] if isinstance(x, tuple) else x for x in (result, exact))
+        error = np.abs(result - exact).reshape(1000, -1).max(axis=1) / np.abs(exact).reshape(1000, -1).max(axis=1)
+        ns = best(lambda function=function, some=some: function(*some)) * 1e6
+        report(f"{name.replace('_', ' ')}: a state", ns, "ns")
+        report(f"{name.replace('_', ' ')}: times as fast as in doubles", table[name]["batch"][2] / ns, "x")
+        report(
+            f"{name.replace('_', ' ')}: median and worst relative error are {np.median(error):.1e} and",
+            error.max(),
+            "",
+            1e-5,
+            "less",
+        )
+
+
+def threads(arm, rng):
+    print("threads")
+    for n, bar in ((10_000, None), (400_000, 1.7)):
+        q, qd, qdd = rng.uniform(-1, 1, (3, n, 7))
+        out = np.empty_like(q)
+
+        def run(count, given=(q, qd, qdd), out=out):
+            da.set_threads(count)
+            arm.inverse_dynamics(*given, out=out)
+
+        single, double = best_pair(lambda: run(1), lambda: run(2), rounds=25, least=0)
+        report(f"two threads relative to one, batch of {n:,}", single / double, "x", bar, "more" if bar else None)
+    da.set_threads(None)
+
+
+def defaults():
+    print("forward dynamics: is the default the right one?")
+    da.set_threads(1)
+    rng = np.random.default_rng(0)
+    for name in ("panda", "xarm7", "puma560", "ur5", "stanford"):
+        other = da.robot(name).without_friction()
+        state = other.random_configuration(1, BATCH), *rng.uniform(-1, 1, (2, BATCH, other.n))
+        kernels = [other.compile("forward_dynamics", method) for method in ("walker_orin_3", "articulated_body")]
+        times = best_pair(*(lambda kernel=kernel, state=state: kernel(*state) for kernel in kernels), rounds=100)
+        report(f"{name}, walker_orin_3 to the default", times[0] / times[1], "x")
+    da.set_threads(None)
+
+
+FIRST = """
+import json, sys, time
+import numpy as np, dalembert as da
+from dalembert.native import machine
+machine.host()
+what, quantity, states = sys.argv[1], sys.argv[2], int(sys.argv[3])
+arm = da.load(what) if what.endswith(".urdf") else da.random_robot(int(what), "R" * int(what))
+arm = arm.without_friction()
+da.set_threads(1)
+shape = (states, arm.n) if states else (arm.n,)
+x = np.random.default_rng(0).uniform(-0.5, 0.5, (3, *shape))
+start = time.perf_counter()
+getattr(arm, quantity)(*x)
+print(json.dumps(time.perf_counter() - start))
+"""
+
+
+def first_call(what, quantity, states):
+    """Seconds of a first call in a process of its own: with an empty cache, and then with what that left."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", FIRST, str(what), quantity, str(states)]
+        environment = os.environ | {"DALEMBERT_CACHE": folder, "PYTHONWARNINGS": "ignore"}
+        runs = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(3)]
+    return float(runs[0]), min(map(float, runs[1:]))
+
+
+def beside(name, arm, model, quantities, states, first, times):
+    """A large robot beside Pinocchio: the first call, from the disk cache, and a state of a batch."""
+    data, rng = model.createData(), np.random.default_rng(0)
+    x = rng.uniform(-0.5, 0.5, (3, states, arm.n))
+    theirs = {
+        "inverse_dynamics": lambda s: pin.rnea(model, data, *s), "forward_dynamics": lambda s: pin.aba(model, data, *s),
+        "inverse_dynamics_derivatives": lambda s: (pin.computeRNEADerivatives(model, data, *s), data.dtau_dq)[1],
+        "forward_dynamics_derivatives": lambda s: (pin.computeABADerivatives(model, data, *s), data.ddq_dq)[1],
+    }  # fmt: skip
+    for quantity in quantities:
+        label, one = f"{name}: {quantity.replace('_', ' ')}", [y[0].copy() for y in x]
+        cold, warm = first_call(first[0], quantity, states)
+        report(f"{label}, first call", cold, "s", first[1].get(quantity), "less")
+        report(f"{label}, first call from the disk cache", warm * 1e3, "ms", 50, "less")
+        result = getattr(arm, quantity)(*x)
+        result, expected = result[0] if isinstance(result, tuple) else result, np.array(theirs[quantity](one))
+        report(f"{label}, difference from Pinocchio", np.abs(result[0] - expected).max() / np.abs(expected).max(), "", 1e-9, "less")
+        function = getattr(arm, quantity)
+        pinocchio, single = best_pair(lambda q=quantity, s=one: theirs[q](s), lambda f=function, s=one: f(*s), rounds=60)
+        batch = best(lambda f=function: f(*x), rounds=25) / states
+        report(f"{label}: Pinocchio, one Python call", pinocchio * 1e6, "us")
+        report(f"{label}: dalembert, one Python call", single * 1e6, "us")
+        report(f"{label}: dalembert, a state in a batch of {states}", batch * 1e6, "us")
+        report(f"{label}: times Pinocchio's call in a batch", pinocchio / batch, "x", times.get(quantity), "more")
+
+
+def humanoid():
+    print("Talos, a humanoid with 32 joints, one thread")
+    path = robots_folder() / "talos_data/robots/talos_reduced.urdf"
+    da.set_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arm = da.load(path).without_friction()
+    limits = {"inverse_dynamics_derivatives": 2.5, "forward_dynamics_derivatives": 6}
+    beside(
+        "Talos", arm, pin.buildModelFromUrdf(str(path)),
+        ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"),
+        256, (path, limits), {"inverse_dynamics_derivatives": 10, "forward_dynamics_derivatives": 8},
+    )  # fmt: skip
+    x = np.random.default_rng(0).uniform(-0.5, 0.5, (3, 256, arm.n))
+    da.set_threads(2)
+    arm.forward_dynamics_derivatives(*x)
+    seconds = best(lambda: arm.forward_dynamics_derivatives(*x), rounds=50)
+    report("Talos: derivatives of forward dynamics, 256 states, two threads", seconds * 1e6, "us")
     da.set_threads(None)
 
 
 def long_chains():
-    print("forward dynamics of general serial arms, one thread")
+    print("general serial arms, one thread")
     da.set_threads(1)
-    for n in (10, 20, 50):
+    limits = {100: (1.5, 3.5), 200: (2.5, 8)}
+    for n, pair in limits.items():
         arm = da.random_robot(n, "R" * n)
-        model, rng = pinocchio_model(arm), np.random.default_rng(n)
-        data = model.createData()
-        arrays = rng.uniform(-1, 1, (3, 2000, n))
-        start = time.perf_counter()
-        kernel = arm.compile("forward_dynamics")
-        report(f"{n} links: trace and compile {kernel.size} nodes ({kernel.backend})", time.perf_counter() - start, "s", 15, "less")
-        against(f"{n} links", arm.forward_dynamics, lambda *x, m=model, d=data: pin.aba(m, d, *x), tuple(arrays), 10, None)
+        names = ("inverse_dynamics", "forward_dynamics")
+        first = n, dict(zip(names, pair, strict=True))
+        beside(f"{n} joints", arm, pinocchio_model(arm), names, 256, first, dict.fromkeys(names, 15))
+    for quantity, rows in growth().items():
+        report(f"{quantity.replace('_', ' ')}: power of n, from 20 to {rows[-1][0]} joints", exponent(rows), "")
+    cold, warm = first_call(7, "inverse_dynamics_second_derivatives", 0)
+    report("second derivatives of a general 7-joint arm, first call", cold, "s", 4, "less")
+    report("the same from the disk cache", warm * 1e3, "ms", 50, "less")
     da.set_threads(None)
 
 
@@ -232,6 +326,7 @@ def simulation():
     theirs = lambda: runge_kutta(model, data, q0, 1000, 1e-3)  # noqa: E731
     apart = np.abs(ours().q[-1] - theirs()).max()
     a, b = best_pair(ours, theirs, rounds=5, least=0)
+    report("Panda: an RK4 step of one robot", a * 1e6, "ns", 1600, "less")
     report("Panda, 1 s: the same loop in Python around Pinocchio, relative", b / a, "x")
     report("its last position differs by", apart, "rad", 1e-6, "less")
     da.set_threads(None)
@@ -263,6 +358,12 @@ arm.inverse_dynamics(*x)
 print(time.perf_counter() - start)
 """
 IMPORT = "import time; a = time.perf_counter(); import dalembert; print(time.perf_counter() - a)"
+WHOLE = """
+import time; start = time.perf_counter()
+import dalembert as da, numpy as np
+da.robot("panda").without_friction().inverse_dynamics(*np.zeros((3, 7)))
+print(time.perf_counter() - start)
+"""
 
 COMMAND = """
 import time; a = time.perf_counter()
@@ -289,7 +390,9 @@ def start_up():
         fresh(*arguments)
         return statistics.median(fresh(*arguments, **options) for _ in range(7))
 
-    report("import dalembert", median(IMPORT), "s", 0.25, "less")
+    report("import dalembert", median(IMPORT), "s", 0.12, "less")
+    report("import numpy", median(IMPORT.replace("dalembert", "numpy")), "s")
+    report("import dalembert and numpy, a robot, the first call, from the disk cache", median(WHOLE), "s", 0.25, "less")
     report("dalembert robots, the command", median(COMMAND), "s", 0.5, "less")
     report("trace and compile, llvmlite loaded", median(FIRST_CALL, "loaded", cold=True), "s", 0.5, "less")
     report("from the disk cache, llvmlite loaded", median(FIRST_CALL, "loaded") * 1e3, "ms", 20, "less")
@@ -318,18 +421,17 @@ def what_must_not_grow():
 
 
 if __name__ == "__main__":
+    print(machine())
     os.sync()  # what installing left to write would take the second core
-    inverse_dynamics()
-    forward_dynamics()
-    structure()
-    regressor()
-    kinematics()
+    the_arm()
+    defaults()
+    humanoid()
     long_chains()
     simulation()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(
-        json.dumps({"pinocchio": pin.__version__, "dalembert": da.__version__, "rows": rows}, indent=1) + "\n"
+        json.dumps({"machine": machine(), "pinocchio": pin.__version__, "dalembert": da.__version__, "rows": rows}, indent=1) + "\n"
     )
     missed = [row["name"] for row in rows if row["met"] is False]
     print(f"written to bench.json; {'all bars met' if not missed else 'missed: ' + '; '.join(missed)}")
