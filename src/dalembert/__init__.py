@@ -12,6 +12,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
+from dalembert import algebra as algebra
 from dalembert import foreign as _foreign
 from dalembert import trace as trace
 from dalembert.engine.registry import methods as methods
