@@ -14,8 +14,13 @@ from dalembert.quantities import (
     diagonalization,
     dominance,
     dynamics,
+    factors,
     kinematics,
+    metric,
     parameters,
+    partials,
+    quasi,
+    slow,
     structure,
     task_space,
     terms,
@@ -93,6 +98,8 @@ class Robot(Model, Hints):
     scalar_curvature = geometry.scalar_curvature
     sectional_curvature = geometry.sectional_curvature
     is_flat = geometry.is_flat
+    canonical_coordinates = metric.canonical_coordinates
+    path_energy = metric.path_energy
 
     # kinematics
     pose = kinematics.pose
@@ -127,6 +134,16 @@ class Robot(Model, Hints):
     newton_euler_pass = terms.newton_euler_pass
     stacked_operators = terms.stacked_operators
     probe = terms.probe
+    lagrange_euler_matrices = factors.lagrange_euler_matrices
+    stacked_terms = factors.stacked_terms
+    zero_pose_factors = factors.zero_pose_factors
+    partial_velocities = partials.partial_velocities
+    kinetic_energy_partials = partials.kinetic_energy_partials
+    kinetic_energy_parts = partials.kinetic_energy_parts
+    suffix_sums = partials.suffix_sums
+    dalembert_velocity_terms = slow.dalembert_velocity_terms
+    diagonalized_terms = quasi.diagonalized_terms
+    torque_components = quasi.torque_components
 
     # motion in time
     simulate = simulate.simulate
@@ -134,6 +151,9 @@ class Robot(Model, Hints):
 
     # simplified models
     dominance = dominance.dominance
+    zero_couplings = slow.zero_couplings
+    inverse_dynamics_without_coriolis = slow.inverse_dynamics_without_coriolis
+    speed_limit = slow.speed_limit
 
     # parameters
     parameter_names = parameters.parameter_names

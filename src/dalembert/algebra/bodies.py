@@ -2,7 +2,7 @@
 
 Mass m, centre of mass c and tensor I about it describe the body in some frame. From them: the pseudo-inertia, the 4x4 matrix of
 second moments (Fu, Gonzalez and Lee, section 3.2), whose 3x3 part is Silver's J when the origin is at the centre of mass; and the
-spatial inertia, 6x6 (Park, Bobrow and Ploen (21)). `dalembert.Inertia` holds them for a link. Any leading axes, complex numbers too.
+spatial inertia, 6x6 (Park, Bobrow and Ploen (21)). `da.Inertia` holds them for a link. Any leading axes, complex numbers too.
 """
 
 from typing import NamedTuple
@@ -156,9 +156,9 @@ def inertia_rate(tensor: ArrayLike, omega: ArrayLike) -> Array:
 
 
 def euler_moment(tensor: ArrayLike, omega: ArrayLike, omega_dot: ArrayLike) -> Array:
-    """N = I omega-dot + omega x I omega about the centre of mass: Silver (1.3), Park and Lynch (9.20). Signature (3,3),(3),(3)->(3).
+    """N = I omega-dot + omega x I omega about the centre of mass: Silver (1.3), Park and Lynch (9.20).
 
-    In fixed axes with the tensor there, or in body axes with the rates of the components.
+    Signature (3,3),(3),(3)->(3). In fixed axes with the tensor there, or in body axes with the rates of the components.
 
     >>> euler_moment(np.diag([1.0, 2.0, 3.0]), [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]).tolist()
     [0.0, 0.0, 4.0]
@@ -167,9 +167,7 @@ def euler_moment(tensor: ArrayLike, omega: ArrayLike, omega_dot: ArrayLike) -> A
     return rotate(I, wd) + cross(w, rotate(I, w))
 
 
-def newton_euler(
-    mass: ArrayLike, com: ArrayLike, tensor: ArrayLike, twist: ArrayLike, twist_rate: ArrayLike
-) -> Array:
+def newton_euler(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike, twist: ArrayLike, twist_rate: ArrayLike) -> Array:
     """The wrench that moves a body, by Newton's and Euler's equations in three-vectors. Signature (),(3),(3,3),(6),(6)->(6).
 
     f = m a_c and n = I omega-dot + omega x I omega + c x f about the frame's origin, with the acceleration of the centre of mass
@@ -237,7 +235,7 @@ def kinetic_energy_by_trace(moments: ArrayLike, rate: ArrayLike) -> Array:
 
 
 def force_by_trace(partial: ArrayLike, moments: ArrayLike, acceleration: ArrayLike) -> Array:
-    """tr(dW/dq J W-ddot^T): the generalized force of a body by matrices, Silver's table in section 2.4 (E-S1: the second derivative).
+    """tr(dW/dq J W-ddot^T): the generalized force of a body by matrices, Silver's table in section 2.4 (E-S1: W-ddot).
 
     Signature (k,k),(k,k),(k,k)->(), k = 3 for rotation alone, 4 for pose and pseudo-inertia: a term of (1.2).
 

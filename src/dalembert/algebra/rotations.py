@@ -168,7 +168,11 @@ def moving_velocity(r: ArrayLike, starred_velocity: ArrayLike, omega: ArrayLike,
     [0.0, 2.0, 0.0]
     """
     r, v, w, h = arrays(
-        "moving_velocity", r=(r, V3), starred_velocity=(starred_velocity, V3), omega=(omega, V3), origin_velocity=(origin_velocity, V3)
+        "moving_velocity",
+        r=(r, V3),
+        starred_velocity=(starred_velocity, V3),
+        omega=(omega, V3),
+        origin_velocity=(origin_velocity, V3),
     )
     return v + cross(w, r) + h
 

@@ -207,7 +207,10 @@ class Inertia(Value):
         s = a + b + c
         mass, first, _ = _moments(weights, s / 4, s)
         second = [
-            [math.fsum(weights * (a[:, i] * a[:, j] + b[:, i] * b[:, j] + c[:, i] * c[:, j] + s[:, i] * s[:, j]) / 20) for j in range(3)]
+            [
+                math.fsum(weights * (a[:, i] * a[:, j] + b[:, i] * b[:, j] + c[:, i] * c[:, j] + s[:, i] * s[:, j]) / 20)
+                for j in range(3)
+            ]
             for i in range(3)
         ]
         local = _of_moments(mass, first, np.array(second))
