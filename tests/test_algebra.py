@@ -302,14 +302,17 @@ def test_one_body_by_newton_and_euler():
 
 def test_appendix_of_park_bobrow_and_ploen():
     """(82) and (83) with the corrected sign (E-B8), and the two uses of the Jacobi identity."""
-    m, _, body = cloud()
+    body = cloud()[2]
     V, Vd = some(2, 6)
     w, v, wd, vd = V[:3], V[3:], Vd[:3], Vd[3:]
     r, M, I = al.skew(body.com), body.mass, body.tensor
     W = al.skew(w)
-    sign = lambda s: (
-        I @ wd - M * r @ r @ wd + M * r @ vd + W @ I @ w + s * M * W @ r @ r @ w + M * (W @ r @ v + al.skew(v) @ W @ body.com)
-    )  # noqa: E731
+
+    def sign(s):
+        return (
+            I @ wd - M * r @ r @ wd + M * r @ vd + W @ I @ w + s * M * W @ r @ r @ w + M * (W @ r @ v + al.skew(v) @ W @ body.com)
+        )
+
     true = al.newton_euler(M, body.com, I, V, Vd)[:3]
     close(sign(-1), true, 1e-13)
     assert np.abs(sign(1) - true).max() > 1e-3

@@ -1,6 +1,8 @@
 """Rigid motions: SE(3), its algebra and its dual.
 
-Park, Bobrow and Ploen, section 2; Park and Lynch (9.22) to (9.31); Kozlowski (1) to (8). Poses are 4x4 matrices T = [[R, p], [0, 1]], as `robot.pose` gives them; twists are (omega, v) and wrenches (moment, force). All
+Park, Bobrow and Ploen, section 2; Park and Lynch (9.22) to (9.31); Kozlowski (1) to (8).
+
+Poses are 4x4 matrices T = [[R, p], [0, 1]], as `robot.pose` gives them; twists are (omega, v) and wrenches (moment, force). All
 functions take any leading axes, and complex numbers.
 """
 

@@ -19,8 +19,8 @@ class Inertia(Value):
     """Mass, centre of mass `com` and `tensor` about the centre of mass, both in the link's axes.
 
     The tensor holds true entries: off-diagonal = minus the product integral. Calling the class takes data as they are, as a
-    file does; the constructors `from_com`, `from_origin`, `from_parameters` reject physically impossible values; `point`, `rod`, `box`,
-    `cylinder`, `sphere`, `from_particles` and `from_mesh` compute them.
+    file does; the constructors `from_com`, `from_origin`, `from_parameters` reject physically impossible values; `point`,
+    `rod`, `box`, `cylinder`, `sphere`, `from_particles` and `from_mesh` compute them.
 
     >>> rod = Inertia.from_com(mass=1.0, com=(0.5, 0, 0), tensor=np.diag([0, 1 / 12, 1 / 12]))
     >>> rod.about_origin[2, 2]
@@ -206,14 +206,8 @@ class Inertia(Value):
         weights = positive(density, "the density of a mesh") * volume
         s = a + b + c
         mass, first, _ = _moments(weights, s / 4, s)
-        second = [
-            [
-                math.fsum(weights * (a[:, i] * a[:, j] + b[:, i] * b[:, j] + c[:, i] * c[:, j] + s[:, i] * s[:, j]) / 20)
-                for j in range(3)
-            ]
-            for i in range(3)
-        ]
-        local = _of_moments(mass, first, np.array(second))
+        second = sum(_moments(weights / 20, x, x)[2] for x in (a, b, c, s))
+        local = _of_moments(mass, first, np.asarray(second))
         return cls(local.mass, local.com + middle, local.tensor)
 
     @property

@@ -51,8 +51,8 @@ class StackedTerms(NamedTuple):
     V: Array
     V_base: Array
     Vd_base: Array
-    ad_V: Array
-    ad_Aqd: Array
+    ad_V: Array  # noqa: N815
+    ad_Aqd: Array  # noqa: N815
     c: Array
     g: Array
 
@@ -100,7 +100,7 @@ def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices
 
 
 def stacked_terms(
-    robot: Model, q: ArrayLike, qd: ArrayLike, *, base_twist: ArrayLike = np.zeros(6), base_acceleration: ArrayLike = np.zeros(6)
+    robot: Model, q: ArrayLike, qd: ArrayLike, *, base_twist: ArrayLike | None = None, base_acceleration: ArrayLike | None = None
 ) -> StackedTerms:
     """V, V_base, its rate, ad_V, ad_{A qd}, and c and g as stacked: Park and Lynch (9.62) to (9.70), (9.77), (9.83), (9.84).
 
@@ -117,7 +117,11 @@ def stacked_terms(
     ([-1.917702, 0.239713], True)
     """
     q, qd = moving(robot, "stacked_terms", q=q, qd=qd)
-    V0, Vd0 = arrays("stacked_terms", base_twist=(base_twist, (6,)), base_acceleration=(base_acceleration, (6,)))
+    V0, Vd0 = arrays(
+        "stacked_terms",
+        base_twist=(np.zeros(6) if base_twist is None else base_twist, (6,)),
+        base_acceleration=(np.zeros(6) if base_acceleration is None else base_acceleration, (6,)),
+    )
     tree, n = robot.tree, robot.n
     A, G, Gamma, L = stacked_operators(tree, q)
     V_base, Vd_base = _base(tree, q, V0), _base(tree, q, Vd0 + join(np.zeros(3), -tree.gravity))

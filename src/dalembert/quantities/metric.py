@@ -39,8 +39,8 @@ def canonical_coordinates(robot: Model, q: ArrayLike, origin: ArrayLike | None =
     """Q(q) with M = L^T L, L = dQ/dq, of an arm whose metric is flat: Kozlowski, section 1. Signature (n)->(n),(n,n).
 
     In them the arm is a free particle: without gravity Q moves straight and L qd stays. Q = 0 at `origin` (default 0), where L is
-    the symmetric root of M. Found along the straight way from there by parallel transport, dL/dt = L Gamma qd, with `steps` steps of
-    RK4. Where the curvature does not vanish there are none, and an error says so (`is_flat`); quasi-velocities are what remains.
+    the symmetric root of M. Found along the straight way from there by parallel transport, dL/dt = L Gamma qd, in `steps` steps
+    of RK4. Where the curvature does not vanish there are none, and an error says so (`is_flat`); quasi-velocities are what remains.
 
     >>> import dalembert as da
     >>> gantry = da.Robot.from_dh([da.DHRow(joint="P", alpha=np.pi / 2, inertia=da.Inertia.point(1.0)),
@@ -76,9 +76,9 @@ def canonical_coordinates(robot: Model, q: ArrayLike, origin: ArrayLike | None =
 
 
 def path_energy(robot: Model, points: ArrayLike, duration: float) -> PathEnergy:
-    """J = integral of sum m_ij qd_i qd_j dt of a path through points (k, n), and its gradient by them: Park, Bobrow and Ploen, section 5.
+    """J = integral of sum m_ij qd_i qd_j dt of a path through points (k, n), and its gradient by them.
 
-    The points are passed at equal times; between them the path is straight and the mass matrix that of the middle. Minimizing J by
+    Park, Bobrow and Ploen, section 5. The points are passed at equal times; between them the path is straight and the mass matrix that of the middle. Minimizing J by
     the inner points gives minimum-energy paths, the geodesics of the mass matrix. Twice the kinetic energy, integrated.
 
     >>> import dalembert as da

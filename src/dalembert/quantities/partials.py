@@ -1,7 +1,7 @@
 """Silver's derivation, AI Memo 622, section 3 and appendix A: partial velocities, the partials of kinetic energy, sums of forces.
 
-All vectors are in base axes; v_i is the velocity of the centre of mass of link i, z_j the axis of joint j, o_j a point on it. Joints
-are rows of the last axes but one: d v_i / d qd_j is dv_dqd[..., i, j, :], and 0 unless joint j carries link i.
+All vectors are in base axes; v_i is the velocity of the centre of mass of link i, z_j the axis of joint j, o_j a point on it. The
+partial d v_i / d qd_j is dv_dqd[..., i, j, :], and 0 unless joint j carries link i.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class EnergyPartials(NamedTuple):
     """The kinetic energy (...,) and its partials (..., n), with the time rate of the first one."""
 
     K: Array
-    dK_dqd: Array
-    dK_dqd_rate: Array
-    dK_dq: Array
+    dK_dqd: Array  # noqa: N815
+    dK_dqd_rate: Array  # noqa: N815
+    dK_dq: Array  # noqa: N815
 
 
 class SuffixSums(NamedTuple):
@@ -102,9 +102,8 @@ def _dw_dq(c: Chain, i: int, j: int) -> Array:
 
 def _pairs(n: int, batch: tuple[int, ...], entries: dict[tuple[int, int], Any]) -> Array:
     zero = np.zeros((*batch, 3))
-    return np.stack(
-        [np.stack([np.broadcast_to(entries.get((i, j), zero), zero.shape) for j in range(n)], -2) for i in range(n)], -3
-    )
+    flat = [np.broadcast_to(entries.get(pair, zero), zero.shape) for pair in np.ndindex(n, n)]
+    return np.stack(flat, axis=-2).reshape((*batch, n, n, 3))
 
 
 def _rows(entries: list[Any], batch: tuple[int, ...]) -> Array:
@@ -112,10 +111,10 @@ def _rows(entries: list[Any], batch: tuple[int, ...]) -> Array:
 
 
 def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelocities:
-    """v, omega of the centres of mass, their partials by qd and q, and the rates of the former: Silver (3.13) to (3.16), (A.1) to (A.3).
+    """v, omega of the centres of mass, their partials by qd and q, and the rates of the former.
 
-    Signature (n),(n)->(n,3),(n,3),(n,n,3), ... The partials by q come from (A.3), the rates from the motion of axes and points (A.2),
-    so that the identities d/dt dv/dqd = dv/dq (3.4) and d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6) can be seen.
+    Silver (3.13) to (3.16), (A.1) to (A.3). Signature (n),(n)->(n,3),(n,3),(n,n,3), ... The partials by q come from (A.3), the
+    rates from the motion of axes and points (A.2), so that the identities d/dt dv/dqd = dv/dq (3.4) and d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6) can be seen.
 
     >>> import dalembert as da
     >>> p = da.robot("two_link").partial_velocities([0.0, 0.5], [1.0, 2.0])
@@ -181,8 +180,8 @@ def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: Arra
 def suffix_sums(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> SuffixSums:
     """The joint forces by sums over the links behind each joint, from the tips to the base: Silver, end of section 3.2.
 
-    z_j . sum F_i for a sliding joint, z_j . sum (p_ji x F_i + N_i) for a rotating one, each sum taken from the one behind it: so the
-    n^2 terms of (3.12) become the O(n) recursion of Newton and Euler. Signature (n),(n),(n)->(n,3),(n,3),(n). In base axes;
+    z_j . sum F_i for a sliding joint, z_j . sum (p_ji x F_i + N_i) for a rotating one, each sum taken from the one behind it: so
+    the n^2 terms of (3.12) become the O(n) recursion of Newton and Euler. Signature (n),(n),(n)->(n,3),(n,3),(n). In base axes;
     gravity included, rotors and friction left out.
 
     >>> import dalembert as da

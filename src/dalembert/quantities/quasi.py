@@ -40,7 +40,7 @@ class DiagonalizedTerms(NamedTuple):
 
 
 class TorqueComponents(NamedTuple):
-    """What each joint or link j adds to the force of joint i, (..., n, n) each: by acceleration, bias acceleration and bias force."""
+    """What link j adds to the force of joint i, (..., n, n) each: by acceleration, bias acceleration and bias force."""
 
     acceleration: Array
     bias_acceleration: Array

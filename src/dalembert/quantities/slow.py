@@ -1,4 +1,4 @@
-"""Which terms of the equations may be left out: Fu, Gonzalez and Lee, sections 3.2.5, 3.3 and 3.4. `dominance` goes on from here."""
+"""Which terms of the equations may be left out: Fu, Gonzalez and Lee, sections 3.2.5, 3.3 and 3.4; `dominance` goes on."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def inverse_dynamics_without_coriolis(
 
 
 def speed_limit(robot: Model, q: ArrayLike, qd: ArrayLike, tolerance: ArrayLike, *, backend: Backend = "auto") -> Result:
-    """How many times qd an arm may move until leaving out h(q, qd) costs more than `tolerance` of joint force. Signature (n),(n),(n)->().
+    """How many times qd an arm may move until leaving out h(q, qd) costs more than `tolerance` of joint force.
 
-    h grows with the square of speed, so this is the smallest sqrt(tolerance_i / |h_i|); infinite where there is no h. Note that a
+    Signature (n),(n),(n)->(). h grows with the square of speed, so this is the smallest sqrt(tolerance_i / |h_i|); infinite where there is no h. Note that a
     path that is run faster needs accelerations that grow with the square, too: against M qdd, h does not become small by going
     slowly, only against gravity and friction.
 
