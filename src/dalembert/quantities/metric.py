@@ -78,8 +78,9 @@ def canonical_coordinates(robot: Model, q: ArrayLike, origin: ArrayLike | None =
 def path_energy(robot: Model, points: ArrayLike, duration: float) -> PathEnergy:
     """J = integral of sum m_ij qd_i qd_j dt of a path through points (k, n), and its gradient by them.
 
-    Park, Bobrow and Ploen, section 5. The points are passed at equal times; between them the path is straight and the mass matrix that of the middle. Minimizing J by
-    the inner points gives minimum-energy paths, the geodesics of the mass matrix. Twice the kinetic energy, integrated.
+    Park, Bobrow and Ploen, section 5. The points are passed at equal times; between them the path is straight and the mass matrix
+    that of the middle. Minimizing J by the inner points gives minimum-energy paths, the geodesics of the mass matrix. J is twice
+    the kinetic energy, integrated.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")

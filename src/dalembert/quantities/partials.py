@@ -114,7 +114,8 @@ def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelo
     """v, omega of the centres of mass, their partials by qd and q, and the rates of the former.
 
     Silver (3.13) to (3.16), (A.1) to (A.3). Signature (n),(n)->(n,3),(n,3),(n,n,3), ... The partials by q come from (A.3), the
-    rates from the motion of axes and points (A.2), so that the identities d/dt dv/dqd = dv/dq (3.4) and d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6) can be seen.
+    rates from the motion of axes and points (A.2), so that the identities d/dt dv/dqd = dv/dq (3.4) and
+    d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6) can be seen.
 
     >>> import dalembert as da
     >>> p = da.robot("two_link").partial_velocities([0.0, 0.5], [1.0, 2.0])

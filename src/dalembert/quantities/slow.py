@@ -79,9 +79,9 @@ def inverse_dynamics_without_coriolis(
 def speed_limit(robot: Model, q: ArrayLike, qd: ArrayLike, tolerance: ArrayLike, *, backend: Backend = "auto") -> Result:
     """How many times qd an arm may move until leaving out h(q, qd) costs more than `tolerance` of joint force.
 
-    Signature (n),(n),(n)->(). h grows with the square of speed, so this is the smallest sqrt(tolerance_i / |h_i|); infinite where there is no h. Note that a
-    path that is run faster needs accelerations that grow with the square, too: against M qdd, h does not become small by going
-    slowly, only against gravity and friction.
+    Signature (n),(n),(n)->(). h grows with the square of speed, so this is the smallest sqrt(tolerance_i / |h_i|), infinite where
+    there is no h. A path that is run faster needs accelerations that grow with the square, too: against M qdd, h does not become
+    small by going slowly, only against gravity and friction.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
