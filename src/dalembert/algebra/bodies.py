@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra import spatial
 from dalembert.algebra.spatial import Array, cross, dot, join, rotate, skew, split
-from dalembert.arguments import arrays
+from dalembert.arguments import arrays, numbers
 from dalembert.errors import Error
 
 V3, V6, M3, M4, M6 = (3,), (6,), (3, 3), (4, 4), (6, 6)
@@ -49,6 +49,7 @@ def inertia_tensor(moments: ArrayLike) -> Array:
     return np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J
 
 
+@np.errstate(all="ignore")
 def steiner(mass: ArrayLike, offset: ArrayLike, tensor: ArrayLike) -> Array:
     """I - m [d]^2: the tensor about a point at d from the centre of mass (parallel axes). Signature (),(3),(3,3)->(3,3).
 
@@ -60,6 +61,7 @@ def steiner(mass: ArrayLike, offset: ArrayLike, tensor: ArrayLike) -> Array:
     return I - m[..., None, None] * (D @ D)
 
 
+@np.errstate(all="ignore")
 def pseudo_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array:
     """The 4x4 integral of r r^T dm, r = (x, y, z, 1), about the frame's origin: Fu, Gonzalez and Lee (3.2-17), (3.2-18).
 
@@ -76,6 +78,7 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array:
     return np.concatenate([np.concatenate([second, first[..., None]], axis=-1), last], axis=-2)
 
 
+@np.errstate(all="ignore")
 def pseudo_inertia_by_radii(mass: ArrayLike, com: ArrayLike, squares: ArrayLike) -> Array:
     """The pseudo-inertia from squared radii of gyration about the frame's origin: Fu, Gonzalez and Lee (3.2-19).
 
@@ -91,6 +94,7 @@ def pseudo_inertia_by_radii(mass: ArrayLike, com: ArrayLike, squares: ArrayLike)
     return pseudo_inertia(m, c, tensor + m[..., None, None] * (skew(c) @ skew(c)))
 
 
+@np.errstate(all="ignore")
 def body_of_pseudo_inertia(pseudo: ArrayLike) -> Body:
     """Mass, centre of mass and the tensor about it of a pseudo-inertia: Fu, Gonzalez and Lee, problem 3.14.
 
@@ -101,11 +105,11 @@ def body_of_pseudo_inertia(pseudo: ArrayLike) -> Body:
     """
     (J,) = arrays("body_of_pseudo_inertia", pseudo=(pseudo, M4))
     m = J[..., 3, 3]
-    with np.errstate(all="ignore"):
-        c = J[..., :3, 3] / m[..., None]
+    c = J[..., :3, 3] / m[..., None]
     return Body(m, c, inertia_tensor(J[..., :3, :3]) + m[..., None, None] * (skew(c) @ skew(c)))
 
 
+@np.errstate(all="ignore")
 def spatial_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array:
     """The 6x6 inertia about the frame's origin: Park, Bobrow and Ploen (21), Park and Lynch (9.24) for com = 0.
 
@@ -167,6 +171,7 @@ def euler_moment(tensor: ArrayLike, omega: ArrayLike, omega_dot: ArrayLike) -> A
     return rotate(I, wd) + cross(w, rotate(I, w))
 
 
+@np.errstate(all="ignore")
 def newton_euler(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike, twist: ArrayLike, twist_rate: ArrayLike) -> Array:
     """The wrench that moves a body, by Newton's and Euler's equations in three-vectors. Signature (),(3),(3,3),(6),(6)->(6).
 
@@ -229,7 +234,7 @@ def kinetic_energy_by_trace(moments: ArrayLike, rate: ArrayLike) -> Array:
     >>> float(kinetic_energy_by_trace(np.diag([1.0, 2.0, 3.0]), [[0, -2, 0], [2, 0, 0], [0, 0, 0]]))
     6.0
     """
-    core = M4 if np.shape(rate)[-2:] == M4 else M3
+    core = _core(rate, "kinetic_energy_by_trace: rate")
     J, Wd = arrays("kinetic_energy_by_trace", moments=(moments, core), rate=(rate, core))
     return ((Wd @ J) * Wd).sum(axis=(-2, -1)) / 2
 
@@ -242,9 +247,14 @@ def force_by_trace(partial: ArrayLike, moments: ArrayLike, acceleration: ArrayLi
     >>> float(force_by_trace(np.eye(3), np.eye(3), 2 * np.eye(3)))
     6.0
     """
-    core = M4 if np.shape(acceleration)[-2:] == M4 else M3
+    core = _core(acceleration, "force_by_trace: acceleration")
     P, J, A = arrays("force_by_trace", partial=(partial, core), moments=(moments, core), acceleration=(acceleration, core))
     return ((P @ J) * A).sum(axis=(-2, -1))
+
+
+def _core(given: ArrayLike, what: str) -> tuple[int, int]:
+    """3x3 or 4x4 matrices, as given."""
+    return M4 if numbers(given, what, complex_=True).shape[-2:] == M4 else M3
 
 
 def _solved(function: str, G: Array, F: Array) -> Array:

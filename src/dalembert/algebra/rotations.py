@@ -76,6 +76,7 @@ def exp_so3(rotation_vector: ArrayLike) -> Array:
     return np.eye(3) + a[..., None, None] * W + b[..., None, None] * (W @ W)
 
 
+@np.errstate(all="ignore")
 def rodrigues(axis: ArrayLike, angle: ArrayLike) -> Array:
     """The rotation about a unit axis by an angle: Park, Bobrow and Ploen (16). Signature (3),()->(3,3).
 

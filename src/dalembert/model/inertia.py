@@ -292,6 +292,8 @@ def _moments(weights: Array, points: Array, others: Array) -> tuple[float, Array
 
 def _of_moments(mass: float, first: Array, second: Array) -> Inertia:
     """From the moments about the origin; those about the centre of mass are Silver's J, (2.11)."""
+    if not mass > 0:
+        raise Error(f"a body must have a positive mass, got {mass:g} kg")
     com = first / mass
     about = second - mass * outer(com, com)
     return Inertia.from_com(mass, com, tensor_of((about + about.T) / 2))

@@ -74,6 +74,7 @@ class ZeroPoseFactors(NamedTuple):
     Q: Array
 
 
+@np.errstate(all="ignore")
 def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices:
     """A, T, Q, U_ij, U_ijk and J of Fu, Gonzalez and Lee, section 3.2. Signature (n)->(n,4,4),(n,4,4),(n,4,4),(n,n,4,4), ...
 
@@ -99,6 +100,7 @@ def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices
     return LagrangeEulerMatrices(A, T, Q, array((n, n), one), array((n, n, n), two), np.stack(k.J))
 
 
+@np.errstate(all="ignore")
 def stacked_terms(
     robot: Model, q: ArrayLike, qd: ArrayLike, *, base_twist: ArrayLike | None = None, base_acceleration: ArrayLike | None = None
 ) -> StackedTerms:
@@ -143,6 +145,7 @@ def _diagonal(x: list[Any]) -> Array:
     return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
 
 
+@np.errstate(all="ignore")
 def zero_pose_factors(robot: Model, q: ArrayLike) -> ZeroPoseFactors:
     """Two factorizations of the mass matrix on SE(3) and the bridge between them: Park, Bobrow and Ploen (41) to (51).
 

@@ -35,6 +35,7 @@ class PathEnergy(NamedTuple):
     gradient: Array
 
 
+@np.errstate(all="ignore")
 def canonical_coordinates(robot: Model, q: ArrayLike, origin: ArrayLike | None = None, *, steps: int = 64) -> Canonical:
     """Q(q) with M = L^T L, L = dQ/dq, of an arm whose metric is flat: Kozlowski, section 1. Signature (n)->(n),(n,n).
 
@@ -75,6 +76,7 @@ def canonical_coordinates(robot: Model, q: ArrayLike, origin: ArrayLike | None =
     return Canonical(Q, L)
 
 
+@np.errstate(all="ignore")
 def path_energy(robot: Model, points: ArrayLike, duration: float) -> PathEnergy:
     """J = integral of sum m_ij qd_i qd_j dt of a path through points (k, n), and its gradient by them.
 

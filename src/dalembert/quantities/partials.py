@@ -110,6 +110,7 @@ def _rows(entries: list[Any], batch: tuple[int, ...]) -> Array:
     return np.stack([np.broadcast_to(x, (*batch, 3)) for x in entries], axis=-2)
 
 
+@np.errstate(all="ignore")
 def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelocities:
     """v, omega of the centres of mass, their partials by qd and q, and the rates of the former.
 
@@ -146,6 +147,7 @@ def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelo
     )
 
 
+@np.errstate(all="ignore")
 def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> EnergyPartials:
     """K (3.1), dK/dqd (3.2), its time rate (3.8) and dK/dq (3.9): Silver. Signature (n),(n),(n)->(),(n),(n),(n).
 
@@ -178,6 +180,7 @@ def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: Arra
     return EnergyPartials(K, stack(first), stack(rate), stack(last))
 
 
+@np.errstate(all="ignore")
 def suffix_sums(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> SuffixSums:
     """The joint forces by sums over the links behind each joint, from the tips to the base: Silver, end of section 3.2.
 
@@ -203,6 +206,7 @@ def suffix_sums(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Su
     return SuffixSums(_rows(force, batch), _rows(moment, batch), stack(tau))
 
 
+@np.errstate(all="ignore")
 def kinetic_energy_parts(robot: Model, q: ArrayLike, qd: ArrayLike) -> EnergyParts:
     """The kinetic energy of each link, by translation and rotation, and by traces. Signature (n),(n)->(n),(n),(n).
 

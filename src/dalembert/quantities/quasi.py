@@ -51,6 +51,7 @@ def _T(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
+@np.errstate(all="ignore")
 def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> DiagonalizedTerms:
     """Rates of mass factor and quasi-velocities, and C(q, nu), C(q, xi) in operator form: Kozlowski (30) to (49).
 
@@ -112,6 +113,7 @@ def _unnormalized(parts: Array) -> Array:
     return upper - _T(upper) + np.eye(total.shape[-1]) * total
 
 
+@np.errstate(all="ignore")
 def torque_components(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> TorqueComponents:
     """The force of each joint as a sum of components, one for every link: Kozlowski (38), (39). Signature (n),(n),(n)->(n,n), ...
 

@@ -76,6 +76,7 @@ def inverse_dynamics_without_coriolis(
     return inverse_dynamics(robot, q, np.zeros(qd.shape), qdd, backend=backend) + friction_force(robot, qd)
 
 
+@np.errstate(all="ignore")
 def speed_limit(robot: Model, q: ArrayLike, qd: ArrayLike, tolerance: ArrayLike, *, backend: Backend = "auto") -> Result:
     """How many times qd an arm may move until leaving out h(q, qd) costs more than `tolerance` of joint force.
 
@@ -93,11 +94,11 @@ def speed_limit(robot: Model, q: ArrayLike, qd: ArrayLike, tolerance: ArrayLike,
     allowed = np.atleast_1d(arrays("speed_limit", tolerance=(tolerance, ()))[0])
     if allowed.dtype.kind == "c" or allowed.shape[-1] not in (1, robot.n) or not (allowed >= 0).all():
         raise Error(f"speed_limit: tolerance must be one joint force or {robot.n} of them, not negative")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.sqrt(allowed / np.abs(coriolis_force(robot, q, qd, backend=backend)))
+    factor = np.sqrt(allowed / np.abs(coriolis_force(robot, q, qd, backend=backend)))
     return np.nan_to_num(factor, nan=np.inf, posinf=np.inf).min(axis=-1)
 
 
+@np.errstate(all="ignore")
 def dalembert_velocity_terms(robot: Model, q: ArrayLike, qd: ArrayLike) -> VelocityTerms:
     """The four terms of h_tran apart: Fu, Gonzalez and Lee (3.4-26). Signature (n),(n)->(n),(n),(n),(n).
 
