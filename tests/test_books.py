@@ -489,3 +489,41 @@ def test_robots_without_joints_are_refused():
     post = da.Robot("post", ())
     with pytest.raises(da.Error, match="zero_pose_factors needs a robot with joints, post has none"):
         post.zero_pose_factors([])
+
+
+# --- rows of the inventory that nothing else states by itself -----------------------------------------------------------------------
+
+
+@robots
+def test_first_and_last_joint_of_the_diagonal(joints, parents):
+    """The base joints' quasi-velocities are their velocities; at a tip D is the link's own inertia about the axis, a constant."""
+    robot = da.random_robot(21, joints, parents)
+    q, qd, _ = state(robot)
+    xi = robot.quasi_velocity(q, qd, normalized=False, backend="numpy")
+    D, later = (robot.diagonalize(x, backend="numpy").D for x in (q, q + 1.0))
+    tips = set(range(robot.n)) - set(robot.parents)
+    for i, parent in enumerate(robot.parents):
+        if parent < 0:
+            assert xi[i] == qd[i]
+        if i in tips:
+            _, after, _, _ = robot.tree.joint(i)
+            S = np.linalg.solve(al.Ad(_matrix(after)), robot.tree.axis(i))
+            close(D[i], S @ robot.links[i].inertia.spatial @ S, 1e-12)
+            close(later[i], D[i], 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["R", "P"])
+def test_origin_of_a_link_in_its_own_frame(kind):
+    """(3.3-59): p* = (a, d sin alpha, d cos alpha), d being the position of a sliding joint."""
+    a, d, alpha = 0.3, 0.4, 0.7
+    arm = da.Robot.from_dh([da.DHRow(joint=kind, a=a, d=d, alpha=alpha)], convention="standard")
+    q = 0.25
+    A = arm.lagrange_euler_matrices([q]).A[0]
+    d = d + q if kind == "P" else d
+    close(A[:3, :3].T @ A[:3, 3], [a, d * np.sin(alpha), d * np.cos(alpha)], 1e-15)
+
+
+def test_vertical_particle():
+    """Park and Lynch (9.4) to (9.6): f = m x'' + m g."""
+    lift = da.Robot.from_dh([da.DHRow(joint="P", inertia=da.Inertia.point(3.0))], convention="standard", gravity=(0, 0, -9.81))
+    close(lift.inverse_dynamics([0.5], [2.0], [1.5]), [3.0 * 1.5 + 3.0 * 9.81], 1e-15)
