@@ -42,7 +42,7 @@ def zero_couplings(robot: Model) -> Couplings:
     """The coefficients D_ik and h_ikm that the design of the arm makes 0 at every position: Fu, Gonzalez and Lee, end of 3.2.5.
 
     Among them are the "dummy" ones, h_iii = 0. Found at 16 random positions: an analytic function that vanishes there, to rounding
-    relative to the inertias of its joints, vanishes everywhere. Coefficients that pass through 0 now and then are not among them.
+    relative to the inertias of its joints, almost surely vanishes everywhere. Coefficients that pass through 0 now and then are not among them.
 
     >>> import dalembert as da
     >>> zero = da.robot("two_link").zero_couplings()
@@ -52,9 +52,8 @@ def zero_couplings(robot: Model) -> Couplings:
     (q,) = moving(robot, "zero_couplings", q=np.random.default_rng(SEED).uniform(-2.0, 2.0, (STATES, robot.n)))
     M, H = mass_matrix(robot, q, backend="numpy"), christoffel(robot, q, backend="numpy")
     size = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1)).max(axis=0)
-    length = max(1.0, np.abs(robot.tree.before.translation).max(), np.abs(robot.tree.after.translation).max())
     pairs = size[:, None] * size
-    triples = pairs[:, :, None] * np.maximum(size / size.min(), 1) * length
+    triples = np.maximum(np.maximum(pairs[:, :, None], pairs[:, None, :]), pairs)  # of the three derivatives in h_ikm
     return Couplings(np.abs(M).max(axis=0) <= NEGLIGIBLE * pairs, np.abs(H).max(axis=0) <= NEGLIGIBLE * triples)
 
 
