@@ -42,7 +42,8 @@ def zero_couplings(robot: Model) -> Couplings:
     """The coefficients D_ik and h_ikm that the design of the arm makes 0 at every position: Fu, Gonzalez and Lee, end of 3.2.5.
 
     Among them are the "dummy" ones, h_iii = 0. Found at 16 random positions: an analytic function that vanishes there, to rounding
-    relative to the inertias of its joints, almost surely vanishes everywhere. Coefficients that pass through 0 now and then are not among them.
+    relative to the inertias of its joints, almost surely vanishes everywhere. Coefficients that pass through 0 now and then are
+    not among them.
 
     >>> import dalembert as da
     >>> zero = da.robot("two_link").zero_couplings()
