@@ -455,12 +455,12 @@ def polar(mass=2.0):
 def test_canonical_coordinates_of_flat_arms():
     arm, origin = polar(), np.array([0.0, 1.0])
     q = np.array([[0.7, 1.5], [-1.2, 0.4]])
-    Q, L = arm.canonical_coordinates(q, origin, steps=200)
-    close(T(L) @ L, arm.mass_matrix(q), 1e-9)
+    Q, L = arm.canonical_coordinates(q, origin, steps=80)
+    close(T(L) @ L, arm.mass_matrix(q), 1e-7)
     x = np.sqrt(2) * q[:, 1, None] * np.stack([np.sin(q[:, 0]), np.cos(q[:, 0])], axis=-1) - [0, np.sqrt(2)]
-    close(Q, x, 1e-9)  # Cartesian coordinates, times the root of the mass
+    close(Q, x, 1e-7)  # Cartesian coordinates, times the root of the mass
     free = arm.simulate(q[0], [0.3, -0.2], duration=0.5, step=1e-3)
-    ends = [arm.canonical_coordinates(free.q[k], origin, steps=200).L @ free.qd[k] for k in (0, -1)]
+    ends = [arm.canonical_coordinates(free.q[k], origin, steps=80).L @ free.qd[k] for k in (0, -1)]
     close(ends[1], ends[0], 1e-8)  # momenta stay
     with pytest.raises(da.Error, match="the metric of two_link is not flat"):
         zoo("two_link").canonical_coordinates([0.3, 0.5])
