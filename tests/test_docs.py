@@ -161,7 +161,7 @@ def test_parts_of_other_files_that_pages_include_exist():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tutorial", "simulation"])
+@pytest.mark.parametrize("name", ["tutorial", "simulation", "books"])
 def test_pages_run(name):
     """Their cells, without a notebook: a page that fails stops the whole build."""
     pytest.importorskip("matplotlib").use("agg")

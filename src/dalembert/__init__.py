@@ -15,6 +15,7 @@ from dalembert import imported as _imported  # noqa: F401 - before any other mod
 from dalembert.version import __version__ as __version__
 
 if _typing.TYPE_CHECKING:
+    from dalembert import algebra as algebra
     from dalembert import trace as trace
     from dalembert.control.controllers import ComputedTorque as ComputedTorque
     from dalembert.control.controllers import GravityPD as GravityPD
@@ -98,14 +99,15 @@ _PLACES = {
     "symbolic.derivation": "Derivation derive",
     "trace": "OperationCount Program differentiate enclosure replay",
 }
+_PACKAGES = ("algebra", "trace")
 _LATER = {name: place for place, names in _PLACES.items() for name in names.split()}
 
 
 if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to a type checker
 
     def __getattr__(name: str) -> _typing.Any:
-        if name == "trace":
-            return _import_module("dalembert.trace")
+        if name in _PACKAGES:
+            return _import_module(f"dalembert.{name}")
         if name not in _LATER:
             foreign = _import_module("dalembert.foreign")
             hint = f"; {foreign.hint(name)}" if name in foreign.FOREIGN else ""
@@ -115,4 +117,4 @@ if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "trace"})
+    return sorted({*globals(), *_LATER, *_PACKAGES})

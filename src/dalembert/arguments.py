@@ -142,6 +142,24 @@ def batch(shapes: Mapping[str, tuple[int, ...]], function: str) -> tuple[int, ..
         raise Error(f"{function}: the leading (batch) axes do not broadcast: {shown}") from None
 
 
+def arrays(function: str, **given: tuple[Any, tuple[int, ...]]) -> list[NDArray[Any]]:
+    """Arguments of a function with the last axes that each must have, as floats (or complex numbers); the others broadcast.
+
+    >>> [x.shape for x in arrays("cross", a=([1, 2, 3], (3,)), b=([[1, 2, 3], [4, 5, 6]], (3,)))]
+    [(2, 3), (2, 3)]
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for name, (value, shape) in given.items():
+        array = numbers(value, f"{function}: {name}", complex_=True)
+        if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+            wanted = ", ".join(["...", *map(str, shape)])
+            raise Error(f"{function}: {name} must have the shape ({wanted}), got {array.shape}")
+        found[name] = array if array.dtype.kind == "c" else array.astype(float)
+    cores = {name: len(shape) for name, (_, shape) in given.items()}
+    leading = batch({name: a.shape[: a.ndim - cores[name]] for name, a in found.items()}, function)
+    return [np.broadcast_to(a, (*leading, *a.shape[a.ndim - cores[name] :])) for name, a in found.items()]
+
+
 def room(function: str, size: int, instead: str) -> None:
     """Reject what needs more memory than the limit, which is the same on every machine, before allocating it.
 

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
         derivatives,
         diagonalization,
         dominance,
+        factors,
         kinematics,
+        metric,
         parameters,
+        partials,
+        quasi,
+        slow,
         structure,
         task_space,
         terms,
@@ -34,8 +39,13 @@ else:  # the same, each imported when one of its functions is first read; dynami
     derivatives = Later("dalembert.quantities.derivatives")
     diagonalization = Later("dalembert.quantities.diagonalization")
     dominance = Later("dalembert.quantities.dominance")
+    factors = Later("dalembert.quantities.factors")
     kinematics = Later("dalembert.quantities.kinematics")
+    metric = Later("dalembert.quantities.metric")
     parameters = Later("dalembert.quantities.parameters")
+    partials = Later("dalembert.quantities.partials")
+    quasi = Later("dalembert.quantities.quasi")
+    slow = Later("dalembert.quantities.slow")
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
@@ -114,6 +124,8 @@ class Robot(Model, Hints):
     scalar_curvature = geometry.scalar_curvature
     sectional_curvature = geometry.sectional_curvature
     is_flat = geometry.is_flat
+    canonical_coordinates = metric.canonical_coordinates
+    path_energy = metric.path_energy
 
     # kinematics
     pose = kinematics.pose
@@ -148,6 +160,16 @@ class Robot(Model, Hints):
     newton_euler_pass = terms.newton_euler_pass
     stacked_operators = terms.stacked_operators
     probe = terms.probe
+    lagrange_euler_matrices = factors.lagrange_euler_matrices
+    stacked_terms = factors.stacked_terms
+    zero_pose_factors = factors.zero_pose_factors
+    partial_velocities = partials.partial_velocities
+    kinetic_energy_partials = partials.kinetic_energy_partials
+    kinetic_energy_parts = partials.kinetic_energy_parts
+    suffix_sums = partials.suffix_sums
+    dalembert_velocity_terms = slow.dalembert_velocity_terms
+    diagonalized_terms = quasi.diagonalized_terms
+    torque_components = quasi.torque_components
 
     # motion in time
     simulate = simulate.simulate
@@ -155,6 +177,9 @@ class Robot(Model, Hints):
 
     # simplified models
     dominance = dominance.dominance
+    zero_couplings = slow.zero_couplings
+    inverse_dynamics_without_coriolis = slow.inverse_dynamics_without_coriolis
+    speed_limit = slow.speed_limit
 
     # parameters
     parameter_names = parameters.parameter_names

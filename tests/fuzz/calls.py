@@ -31,7 +31,14 @@ VALID: dict[str, Any] = {
     "max_velocity": 1.0, "max_acceleration": 1.0, "times": [0.0, 1.0], "points": [[0.0, 0.0], [1.0, 1.0]], "kp": 1.0, "kd": 1.0,
     "target": HALF, "slope": 1.0, "gain": 1.0, "rate": 1.0, "step": 0.1, "structure": "RR", "method_a": "newton_euler",
     "screws": [[0, 0, 1, 0, 0, 0]], "homes": [np.eye(4)], "inertias": [da.Inertia.from_com(1.0, (0, 0, 0), 0.1)], "count": 1,
-    "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1,
+    "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1, "masses": [1.0], "pseudo": np.eye(4), "radius": 1.0,
+    "length": 1.0, "sizes": (1, 1, 1), "radii": (1, 1, 1), "density": 1.0, "end": (1, 0, 0),
+    "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "a": np.ones(6), "b": np.ones(6), "matrix": np.eye(3), "rotation_vector": (0, 0, 1), "axis": (0, 0, 1), "angle": 1.0, "W": np.eye(3),
+    "W_dot": np.eye(3), "omega": (0, 0, 1), "omega_dot": (0, 0, 1), "r": (0, 0, 1), "starred_velocity": (0, 0, 1),
+    "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
+    "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),
+    "wrench": np.ones(6), "partial": np.eye(3), "acceleration": np.eye(3),
 }  # fmt: skip
 
 
@@ -140,6 +147,15 @@ def special() -> dict[str, dict[str, Any]]:
         "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
         "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
         "derivation.__getitem__": {"name": "D"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
+        **{
+            f"{kind}.{name}": given
+            for kind in ("da.Inertia", "inertia")
+            for name, given in (("rod", {"start": (0, 0, 0)}), ("from_particles", {"points": [[0, 0, 1]]}))
+        },
+        "da.algebra.skew": {"a": (0, 0, 1)}, "da.algebra.unhat": {"matrix": np.eye(4)}, "da.algebra.matrix_rate": {"local_rate": np.eye(6)},
+        "da.algebra.screw": {"pitch": 1.0}, "robot.speed_limit": {"tolerance": 0.1},
+        "da.algebra.kinetic_energy_by_trace": {"rate": np.eye(3)},
+        **{f"da.algebra.{name}": {"pose": np.eye(4)} for name in ("Ad", "Ad_dual", "inverse", "log_se3", "body_twist", "space_twist")},
         "findings.about": {"topic": "inertia"}, "da.Inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]},
         "inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]}, "slotine_li.__call__": {"memory": made["slotine_li"].memory},
         "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
@@ -152,6 +168,7 @@ NOT_CALLED = {
     "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study",  # which take seconds
+    "da.algebra.Body", "da.algebra.Screw",
     "kernel.here",  # what a thread runs, arrays as they are
 }  # fmt: skip
 SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
@@ -166,7 +183,13 @@ def _public(thing: Any) -> list[str]:
 def subjects() -> dict[str, Subject]:
     """Everything public that can be called, with valid arguments."""
     functions: dict[str, Any] = {}
-    for prefix, module in (("da", da), ("da.trace", da.trace), ("da.cache", da.cache), ("files", files)):
+    for prefix, module in (
+        ("da", da),
+        ("da.algebra", da.algebra),
+        ("da.trace", da.trace),
+        ("da.cache", da.cache),
+        ("files", files),
+    ):
         for name in dir(module):
             thing = getattr(module, name)
             own = getattr(thing, "__module__", "").startswith("dalembert")
@@ -183,7 +206,10 @@ def subjects() -> dict[str, Subject]:
             known = getattr(getattr(type(thing), name), "__module__", "") or ""
             if callable(getattr(thing, name)) and known.startswith("dalembert") and f"{prefix}.{name}" not in NOT_CALLED:
                 functions[f"{prefix}.{name}"] = getattr(thing, name)
-    for kind in ("from_com", "from_origin", "from_parameters"):
+    for kind in (
+        *("from_com", "from_origin", "from_parameters", "from_pseudo_inertia", "from_radii", "point", "rod", "box", "cylinder"),
+        *("sphere", "from_particles", "from_mesh"),
+    ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
     functions["states.evaluate_states"] = states.evaluate_states
@@ -254,9 +280,16 @@ class _inside:
 
 
 # what is refused with any arguments: a robot without joints has little to compute, some things are for one rollout or for several,
-# closed forms have no sines of sums of products; and kernels, whose arrays have no names
+# closed forms have no sines of sums of products, its metric is not flat; and kernels, whose arrays have no names
 REFUSING = (
-    *("no joints.", "trajectory.__getitem__", "rollouts.plot", "rollouts.to_csv", "rollouts.to_pandas"),
+    *(
+        "no joints.",
+        "robot.canonical_coordinates",
+        "trajectory.__getitem__",
+        "rollouts.plot",
+        "rollouts.to_csv",
+        "rollouts.to_pandas",
+    ),
     *("form.cos", "form.sin", "kernel.__call__", "numpy kernel.__call__"),
 )
 

@@ -238,6 +238,13 @@ def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
     return [np.broadcast_to(a, (*batch, robot.n)) for a in arrays]
 
 
+def moving(robot: Model, function: str, **given: Any) -> list[Array]:
+    """`joint_vectors` of a function that has nothing to say about a robot without joints."""
+    if not robot.n:
+        raise Error(f"{function} needs a robot with joints, {robot.name} has none")
+    return joint_vectors(robot, function, **given)
+
+
 def checked(robot: Model, function: str, name: str, value: Any, values: Values) -> Array:
     """An argument as an array whose last axes are right."""
     array, shape = numbers(value, f"{function}: {name}", complex_=True), values.sized(robot)

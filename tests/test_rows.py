@@ -1,0 +1,71 @@
+"""docs/rows.toml: every row of the inventory names a public function, a test and a place in the documentation that exist."""
+
+import ast
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dalembert
+
+ROOT = Path(__file__).parents[1]
+ROWS = tomllib.loads((ROOT / "docs" / "rows.toml").read_text(encoding="utf-8"))
+PROBLEMS = (
+    "3.1",
+    "3.2",
+    "3.3",
+    "3.4",
+    "3.5,3.6",
+    "3.7,3.8",
+    "3.9,3.10,3.15",
+    "3.11",
+    "3.12",
+    "3.13",
+    "3.14",
+    "3.16,3.17",
+    "3.18",
+    "refs",
+)
+COUNTS = {"X": 10, "S": 21, "F": 26, "P": 20, "K": 29, "B": 26}
+MENTIONED = {"F26", "P20", "K29", "B26", "refs"}  # without being described
+
+
+@cache
+def names(file):
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+@cache
+def anchors(page):
+    """Labels, and headings as MyST names them."""
+    text = re.sub(r"```.*?```", "", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = (re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+    return {*re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE), *headings}
+
+
+def test_all_rows_are_there():
+    wanted = {f"{letter}{k}" for letter, count in COUNTS.items() for k in range(1, count + 1)} | set(PROBLEMS)
+    assert len(wanted) == 146
+    assert {name for name in ROWS if not name.startswith("N")} == wanted
+    assert {name for name, row in ROWS.items() if "function" not in row} == MENTIONED
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_row(name):
+    row = ROWS[name]
+    assert set(row) <= {"what", "function", "method", "test", "docs"} and row["what"]
+    page, _, anchor = row["docs"].partition("#")
+    assert anchor in anchors(page), f"{page} has no {anchor}"
+    if name in MENTIONED:
+        return
+    thing = dalembert
+    for part in row["function"].removeprefix("dalembert.").split("."):
+        assert not part.startswith("_")
+        thing = getattr(thing, part)
+    if "method" in row:
+        assert row["method"] in dalembert.methods(row["function"].rpartition(".")[2])
+    file, _, test = row["test"].partition("::")
+    assert test in names(file), f"{file} has no {test}"
