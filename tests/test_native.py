@@ -512,4 +512,6 @@ def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
         arm.inverse_dynamics(*x)
     assert len(caught) == 1
     assert arm.compile("inverse_dynamics").backend == "numpy"
+    with pytest.warns(da.PerformanceWarning, match="quickly; method='newton_euler' has fewer; computing with NumPy"):
+        arm.inverse_dynamics(*x, method="lagrange_euler")
     close(arm.inverse_dynamics(*x, backend="native"), tau, 1e-13)

@@ -15,7 +15,7 @@ from dalembert.engine.names import Backend
 from dalembert.engine.program import program
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import quantity_named
-from dalembert.engine.size import check_size
+from dalembert.engine.size import check_size, order
 from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
@@ -109,9 +109,11 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
             _say_once(f"native kernels need llvmlite, which cannot be loaded ({missing}); computing with NumPy instead")
         except TooLargeError as large:
+            fewer = [other for other in quantity.methods if order(quantity, other) < order(quantity, method)]
+            instead = f"method={fewer[0]!r} has fewer; " if fewer else ""
             _say_once(
                 f"{quantity.name} of {robot.name} by {method} has {len(large.program.nodes)} operations, too many to compile "
-                'quickly; computing with NumPy instead (force compilation with backend="native")'
+                f'quickly; {instead}computing with NumPy instead (force compilation with backend="native")'
             )
             return NumpyKernel(large.program)
     return NumpyKernel(program(robot, quantity, method, optional=optional, **options))
