@@ -31,7 +31,7 @@ def test_growth_of_one_of_each_kind():
         ("forward_dynamics", "walker_orin_3", 1509, 652, 1201),
         ("mass_matrix", "composite_body", 639, 172, 348),
         ("mass_matrix", "body_jacobians", 1252, 334, 1297),
-        ("coriolis_matrix", "composite_body", 2228, 863, 1577),
+        ("coriolis_matrix", "composite_body", 2258, 881, 1609),
     ],
 )
 def test_customized_counts(quantity, method, general, puma, panda):

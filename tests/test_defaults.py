@@ -33,14 +33,14 @@ def test_every_rule_names_methods_of_its_quantity():
 
 @pytest.mark.parametrize(("name", "shape"), sweep(CASES, quick=range(10)))
 def test_the_default_takes_fewer_operations(name, shape):
-    """On robots with right angles and on general ones; near the crossover a few percent may be lost."""
+    """On robots with right angles and on general ones. A fifth may be lost near the crossover: see tools/crossovers.py."""
     parents = SHAPES[shape]
     for robot in (plain(parents), da.random_robot(1, "R" * len(parents), parents)):
         small, deep = counts(name, robot)
         chosen = robot.operation_count(name).total
         assert chosen in (small, deep)
-        assert chosen <= 1.17 * min(small, deep), (robot.name, small, deep)
-        if max(small, deep) > 1.2 * min(small, deep):
+        assert chosen <= 1.25 * min(small, deep), (robot.name, small, deep)
+        if max(small, deep) > 1.25 * min(small, deep):
             assert chosen == min(small, deep), (robot.name, small, deep)
 
 

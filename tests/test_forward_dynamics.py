@@ -32,6 +32,7 @@ def test_the_methods():
     }
     assert set(MASS) == {
         "composite_body",
+        "composite_body_world",
         "lagrange_euler",
         "generalized_dalembert",
         "body_jacobians",

@@ -5,6 +5,10 @@
 Counts the operations of both methods for chains and trees of several sizes, with general geometry (random axes) and plain geometry
 (right angles, as in most robots that are built), and prints for every quantity the mean depth of the joints that, as a bound,
 makes the most expensive wrong choice cheapest. `tests/test_defaults.py` checks the depths of the registry on some of these robots.
+
+For the mass matrix, the Coriolis matrix and first derivatives the registry has a little more than that: vectors in the common
+frame live to the end. In batches composite_body_world was measured to be no faster until it takes about a fifth fewer operations;
+that traffic is the likely reason, not a tested one.
 """
 
 from collections.abc import Iterator, Sequence

@@ -103,7 +103,7 @@ _LIST = (
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
         Q, {"M": Values(NN, "tau/qdd")}, "composite_body", "dynamics", joints=joints.inertias, invariant=True,
-        orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, WORLD: 2, "probing": 2}, deep=(WORLD, 8.0),
+        orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, WORLD: 2, "probing": 2}, deep=(WORLD, 9.0),
     ),
     Quantity(
         "inverse_mass_matrix", "The inverse of the mass matrix, M(q)^-1.",
@@ -117,7 +117,7 @@ _LIST = (
     Quantity(
         "coriolis_matrix", "The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k.",
         Q | QD, {"C": Values(NN, "tau/qd")}, "composite_body", "terms", invariant=True,
-        orders={"composite_body": 2, WORLD: 2, "lie_closed_form": 4}, deep=(WORLD, 6.0),
+        orders={"composite_body": 2, WORLD: 2, "lie_closed_form": 4}, deep=(WORLD, 7.5),
     ),
     _part(
         "coriolis_force", "Coriolis and centrifugal forces C(q, qd) qd.",
@@ -141,7 +141,7 @@ _LIST = (
         "mass_matrix_rate", "The time derivative of the mass matrix along a motion, Mdot = C + C^T.",
         Q | QD, {"Mdot": Values(NN, "tau/qd")}, "composite_body", "terms",
         recipe=terms.mass_matrix_rate, recipes=formulated("coriolis_matrix"),
-        like=("coriolis_matrix", 0), deep=(WORLD, 6.0),
+        like=("coriolis_matrix", 0), deep=(WORLD, 7.5),
     ),
     _part("kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY),
     Quantity(
@@ -204,7 +204,7 @@ _LIST = (
         "inverse_dynamics_derivatives", "d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics.",
         STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
         result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
-        joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
+        joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 4.0),
     ),
     Quantity(
         "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",

@@ -5,8 +5,8 @@ gathered from the tips. The wrench F_j = Ic_j s_j that this takes is carried to 
 grow with the square of the number of joints. The inverse comes from the factors M = U D U^T.
 
 The Coriolis matrix of the Christoffel symbols comes from the same composite bodies, after Echeandia and Wensing 2021: a body of
-momentum (n, f) moving with (w, v) has 2 B = V x I + I V x' - I V x, which works out to [[S - [n], 0], [-2 [f], 0]] with the
-symmetric S = [w] J - J [w] - [v][h] - [h][v]. With sdot_j = V_j x s_j, for i on the path to j,
+momentum (n, f) moving with (w, v) has B = (V x I + I V x' - I V x) / 2, which works out to [[S - [n] / 2, 0], [-[f], 0]] with the
+symmetric S = ([w] J - J [w] - [v][h] - [h][v]) / 2. With sdot_j = V_j x s_j, for i on the path to j,
 
 C_ij = s_i . (Ic_j sdot_j + B_j s_j), C_ji = sdot_i . (Ic_j s_j) + s_i . (B_j^T s_j)
 """
@@ -79,11 +79,11 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
         S, momentum = moving[j]
         moment, force = split(momentum)
         turn, slide = split(s[j])
-        straight, across = rotate(S, turn) / 2, cross(moment, turn) / 2
+        half = cross(moment, turn) / 2
         F = [
-            times(inertia[j], sdot[j]) + join(straight - across, -cross(force, turn)),  # Ic sdot + B s
+            times(inertia[j], sdot[j]) + join(rotate(S, turn) - half, -cross(force, turn)),  # Ic sdot + B s
             times(inertia[j], s[j]),
-            join(straight + across + cross(force, slide), zeros(3)),  # B^T s
+            join(rotate(S, turn) + half + cross(force, slide), zeros(3)),  # B^T s
         ]
         C[j, j] = dot(s[j], F[0])
         i = j
@@ -116,13 +116,13 @@ def moving_body(b: Body, V: Any) -> tuple[Any, Any]:
     w, v = split(V)
     turning, sliding = skew(w) @ b.inertia, skew(v) @ skew(b.com)
     S = turning + np.swapaxes(turning, -1, -2) - (sliding + np.swapaxes(sliding, -1, -2))
-    return symmetric(S), times(b, V)
+    return symmetric(S / 2), times(b, V)
 
 
 def _shifted(S: Any, momentum: Any, p: Any) -> Array:
-    """S about a point from which the present origin lies at p: twice the symmetric part of -[p][f] joins it."""
+    """S about a point from which the present origin lies at p: the symmetric part of -[p][f] joins it."""
     moved = skew(p) @ skew(split(momentum)[1])
-    return symmetric(S - (moved + np.swapaxes(moved, -1, -2)))
+    return symmetric(S - (moved + np.swapaxes(moved, -1, -2)) / 2)
 
 
 def times(b: Body, V: Any) -> Array:

@@ -194,13 +194,13 @@ def gathered_moments(tree: Tree, joints: list[Axis], V: list[Any], u: list[Any])
 def twice_B(S: Any, momentum: Any, V: Any) -> Array:
     """2 B V."""
     w, (moment, force) = split(V)[0], split(momentum)
-    return join(rotate(S, w) - cross(moment, w), -2 * cross(force, w))
+    return join(2 * rotate(S, w) - cross(moment, w), -2 * cross(force, w))
 
 
 def twice_B_transposed(S: Any, momentum: Any, V: Any) -> Array:
     """The angular part of 2 B^T V."""
     (w, v), (moment, force) = split(V), split(momentum)
-    return rotate(S, w) + cross(moment, w) + 2 * cross(force, v)
+    return 2 * rotate(S, w) + cross(moment, w) + 2 * cross(force, v)
 
 
 def crossed(wrenches: list[Any], s: Sequence[Any], F: Sequence[Any]) -> list[Any]:

@@ -53,8 +53,8 @@ def inverse_dynamics_derivatives(
 
     Row i of each belongs to force i. Wrenches keep their components in link axes while q changes, so they must be given there
     (frame="body", or an array). Viscous friction counts, the jump of Coulomb friction does not. method: by default
-    `composite_body_world`, which has formulas for them, or the differentiated program of `newton_euler` for robots of a few joints,
-    where that takes fewer operations.
+    `composite_body_world`, which has formulas for them, or the differentiated program of `newton_euler` for arms of up to seven
+    joints and other shallow trees, where that is about as fast.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
