@@ -85,13 +85,6 @@ def test_lines_that_are_gone_are_an_error():
             lines("newton_euler", *wrong)
 
 
-def test_errata_that_pages_name_exist():
-    errata = (DOCS / "errata.md").read_text(encoding="utf-8")
-    for page in PAGES:
-        for entry in re.findall(r"\bE-[A-Z]\d+\b", page.read_text(encoding="utf-8")):
-            assert re.search(rf"\b{entry}\b", errata), f"{page.name} names {entry}"
-
-
 def test_reference_names_exist():
     named = re.findall(
         r"^\.\. auto\w+:: (\S+)$", "\n".join(p.read_text(encoding="utf-8") for p in (DOCS / "api").glob("*.md")), re.MULTILINE

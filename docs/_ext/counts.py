@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from docutils import nodes
+from markdown_tables import markdown_table
 from methods import METHODS
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -36,12 +37,6 @@ def polynomial(coefficients: tuple[Fraction, ...]) -> str:
         shown = power if size == 1 and k else f"{number}{power}"
         parts.append((" - " if c < 0 else " + ") + shown if parts else ("-" if c < 0 else "") + shown)
     return f"${''.join(parts) or '0'}$"
-
-
-def markdown_table(rows: list[list[str]]) -> str:
-    """Rows as Markdown; the first is the head."""
-    head, *body = rows
-    return "\n".join(["| " + " | ".join(r) + " |" for r in [head, ["---"] * len(head), *body]])
 
 
 class Counts(SphinxDirective):

@@ -240,5 +240,3 @@ def axis(arm, j, q):
     """z_{j-1}, the axis of joint j, and a point on it, in base axes."""
     W = product(arm, 0, j - 1, q)
     return W[:3, 2], W[:3, 3]
-
-

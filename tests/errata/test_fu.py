@@ -58,9 +58,7 @@ def test_E_F2():
 
     def c(transposed):
         parts = [[U(ARM, j, i, q) for j in LINKS] for i in LINKS]
-        return [
-            sum(-ARM.mass[j] * g @ (P.T if transposed else P) @ point(ARM.com[j]) for j, P in enumerate(row)) for row in parts
-        ]
+        return [sum(-ARM.mass[j] * g @ (P.T if transposed else P) @ point(ARM.com[j]) for j, P in enumerate(row)) for row in parts]
 
     misprint("E-F2", c(True), c(False), gradient(lambda q: potential(ARM, q), q))
 
@@ -183,7 +181,10 @@ def test_E_F9():
     def printed(k):
         def below(s):
             each = (
-                np.cross(w[P], np.cross(w[k], p[k])) + np.cross(sum((np.cross(w[P - 1], qd[P] * z[P]) for _ in range(1, k + 1)), np.zeros(3)) if P else np.zeros(3), p[k])
+                np.cross(w[P], np.cross(w[k], p[k]))
+                + np.cross(
+                    sum((np.cross(w[P - 1], qd[P] * z[P]) for _ in range(1, k + 1)), np.zeros(3)) if P else np.zeros(3), p[k]
+                )
                 for P in range(s)
             )
             return sum(each, np.zeros(3))
@@ -193,9 +194,7 @@ def test_E_F9():
     def right(s):
         return sum((np.cross(w[k], np.cross(w[k], p[k])) + np.cross(turning[k], p[k]) for k in range(s)), np.zeros(3))
 
-    truth = np.array(
-        [sum(ARM.mass[s] * com_acceleration(ARM, s, q, qd, 0 * q) @ b[i, s] for s in LINKS if s >= i) for i in LINKS]
-    )
+    truth = np.array([sum(ARM.mass[s] * com_acceleration(ARM, s, q, qd, 0 * q) @ b[i, s] for s in LINKS if s >= i) for i in LINKS])
     best = min((printed(k) for k in LINKS), key=lambda found: np.abs(found - truth).max())
     misprint("E-F9", best, h(right), truth)
 
@@ -206,7 +205,10 @@ def test_E_F10():
 
     def first(i, s):
         inner = sum(
-            (np.cross(qd[j] * R[s].T @ z[j], sum((qd[k] * R[s].T @ z[k] for k in range(j + 1, s + 1)), np.zeros(3))) for j in range(s + 1)),
+            (
+                np.cross(qd[j] * R[s].T @ z[j], sum((qd[k] * R[s].T @ z[k] for k in range(j + 1, s + 1)), np.zeros(3)))
+                for j in range(s + 1)
+            ),
             np.zeros(3),
         )
         return (R[s].T @ z[i]) @ ARM.inertia[s] @ inner
@@ -283,7 +285,7 @@ def test_E_F15():
     misprint("E-F15", printed, right, [com_velocity(ARM, s, q, e) for e in np.eye(3)])
     R = poses(ARM, q)[s][:3, :3]  # N2: the acceleration of the centre of mass from omegaddot, or from vdot
     jerk = rate(lambda q, qd: unjerked(q, qd), (q, qd), (qd, qdd))
-    vd = (pose_of_origin(q, qd, qdd))
+    vd = pose_of_origin(q, qd, qdd)
     own = [np.cross(spin_rate(ARM, s, q, qd, qdd), R @ ARM.com[s]) + np.cross(w[s], np.cross(w[s], R @ ARM.com[s]))]
     agree(own[0] + vd, com_acceleration(ARM, s, q, qd, qdd))
     differ(own[0] + jerk, com_acceleration(ARM, s, q, qd, qdd))
@@ -296,7 +298,9 @@ def test_E_F15():
 
 def unjerked(q, qd):
     """omegadot of the last link, for its rate, with qdd held (complex arguments)."""
-    return sum(gradient_of_spin(q, qd, k) * qd[k] for k in LINKS) + sum(spin(ARM, 2, q, e) * qdd[k] for k, e in enumerate(np.eye(3)))
+    return sum(gradient_of_spin(q, qd, k) * qd[k] for k in LINKS) + sum(
+        spin(ARM, 2, q, e) * qdd[k] for k, e in enumerate(np.eye(3))
+    )
 
 
 def gradient_of_spin(q, qd, k):

@@ -72,7 +72,9 @@ class Model:
             W = product(arm, 0, i - 1, np.zeros(arm.n))
             S = Ad(W) @ (np.append(Z, 0 * Z) if kind == "R" else np.append(0 * Z, Z))  # S_i in the base
             self.A.append(Ad(inverted(home[i + 1] if screws == "own" else home[i])) @ S)  # (9.40) or (9.51)
-        self.G = [np.block([[I, np.zeros((3, 3))], [np.zeros((3, 3)), m * np.eye(3)]]) for I, m in zip(arm.inertia, arm.mass, strict=True)]
+        self.G = [
+            np.block([[I, np.zeros((3, 3))], [np.zeros((3, 3)), m * np.eye(3)]]) for I, m in zip(arm.inertia, arm.mass, strict=True)
+        ]
         self.gravity = arm.gravity
 
     def steps(self, q):
@@ -117,8 +119,6 @@ def test_E_P1():
         first += -2 * m2 * L1 * L2 * a * b * s2 - m2 * L1 * L2 * b * b * s2 + (m1 + m2) * L1 * g * c1 + m2 * g * L2 * c12
         second = m2 * (L1 * L2 * c2 + L2**2) * aa + m2 * L2**2 * bb + m2 * L1 * L2 * s2 * velocity + weight * m2 * g * L2 * c12
         return [first, second]
-
-
 
     truth = oracle.answer(robot.tree, [t1, t2], [a, b], [aa, bb])
     misprint("E-P1", tau(c1, -a * b, -1), tau(c2, a * a, 1), truth.tau)

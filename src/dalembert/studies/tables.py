@@ -46,7 +46,7 @@ class Equation(NamedTuple):
     times: Polynomial
 
     @property
-    def count(self) -> OperationCount:
+    def once(self) -> OperationCount:
         """The operations of one evaluation."""
         return operation_count(trace(self.function, self.letters, sharing=False))
 
@@ -63,7 +63,7 @@ class Row(NamedTuple):
     @property
     def counted(self) -> "Sums":
         """The multiplications and additions of the equations themselves."""
-        parts = [(e.count, e.times) for e in self.equations]
+        parts = [(e.once, e.times) for e in self.equations]
         return Sums(*(plus(*(tuple(k * t for t in times) for k, times in column)) for column in _columns(parts)))
 
 
@@ -112,18 +112,19 @@ FGL_3_1 = (
         (_FIRST, _WEIGHT),
         "U_ji is a full product; gravity along z picks one row of it",
     ),
-    Row("sum over j of m_j g U_ji r_j", p(0), p(0, "-1/2", "1/2"), (Equation(lambda a, b: a + b, {"a": (), "b": ()}, p(0, "-1/2", "1/2")),)),
+    Row(
+        "sum over j of m_j g U_ji r_j",
+        p(0),
+        p(0, "-1/2", "1/2"),
+        (Equation(lambda a, b: a + b, {"a": (), "b": ()}, p(0, "-1/2", "1/2")),),
+    ),
     Row(
         "Tr[U_kj J_k U_ki^T]",
         p(0, "256/3", 128, "128/3"),
         p(0, 65, "195/2", "65/2"),
-        (
-            Equation(
-                lambda A, B, C, D, J: _trace((A @ B) @ J @ (C @ D).T), {"A": M4, "B": M4, "C": M4, "D": M4, "J": M4}, TRIPLES
-            ),
-        ),
-        "256 multiplications are four full 4x4 products: U_kj and U_ki anew for every trace, times J, times the transpose, of which "
-        "only the diagonal is needed",
+        (Equation(lambda A, B, C, D, J: _trace((A @ B) @ J @ (C @ D).T), {"A": M4, "B": M4, "C": M4, "D": M4, "J": M4}, TRIPLES),),
+        "256 multiplications are four full 4x4 products: U_kj and U_ki anew for every trace, times J, times the transpose; of the "
+        "last only the diagonal is needed",
     ),
     Row(
         "sum over k of Tr[U_kj J_k U_ki^T]",
@@ -142,8 +143,8 @@ FGL_3_1 = (
                 p(0, "1/12", "3/8", "5/12", "1/8"),
             ),
         ),
-        "printed is n times the row of D: four products for each trace, and n (n+1) (n+2) / 6 traces for every joint; U_mjk takes a fifth "
-        "product, but there are only n (n+1) (n+2) (3n+1) / 24 traces with m >= i, j, k and j <= k",
+        "printed is n times the row of D: four products for each trace, and n (n+1) (n+2) / 6 traces for every joint; U_mjk takes "
+        "a fifth product, but there are only n (n+1) (n+2) (3n+1) / 24 traces with m >= i, j, k and j <= k",
     ),
     Row(
         "sum over m of Tr[U_mjk J_m U_mi^T]",
@@ -185,12 +186,8 @@ FGL_3_4 = (
         "a, of the centre of mass",
         p(0, 15),
         p(0, 14),
-        (
-            Equation(
-                lambda w, wd, s, v: cross(wd, s) + cross(w, cross(w, s)) + v, {"w": V3, "wd": V3, "s": V3, "v": V3}, EACH
-            ),
-        ),
-        "three vector products take 18 multiplications; 15 would be right if omega x (omega x s) took nine, as a matrix times s does",
+        (Equation(lambda w, wd, s, v: cross(wd, s) + cross(w, cross(w, s)) + v, {"w": V3, "wd": V3, "s": V3, "v": V3}, EACH),),
+        "three vector products take 18 multiplications; 15 if omega x (omega x s) took nine, as a matrix times s does",
     ),
     Row("F", p(0, 3), p(0), (Equation(lambda m, a: m * a, {"m": (), "a": V3}, EACH),)),
     Row(
@@ -265,4 +262,5 @@ UNNORMALIZED_STAGES = (
 
 def stages(rows: Sequence[Stage]) -> tuple[Polynomial, ...]:
     """The sums of the four columns."""
-    return tuple(plus(*(row[k] for row in rows)) for k in range(1, 5))
+    columns = zip(*((x.mul, x.special_mul, x.add, x.special_add) for x in rows), strict=True)
+    return tuple(plus(*column) for column in columns)
