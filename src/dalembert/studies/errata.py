@@ -274,7 +274,7 @@ ERRATA = (
         "E-K5",
         "(3), (4)",
         "Omega_delta = diag(h~, h~) thetadot for rotation and translation",
-        "for revolute joints; a prismatic one has h~ thetadot in the upper right block, and -P Omega_delta becomes +P Omega_delta^*",
+        "for revolute joints; a prismatic one has h~ thetadot in the upper right block, and -P Omega_delta is +P Omega_delta^*",
         1.31,
     ),
     Erratum(
