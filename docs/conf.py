@@ -21,6 +21,7 @@ extensions = [
     "beside",
     "counts",
     "docstrings",
+    "printed_tables",
     "misprints",
 ]
 exclude_patterns = ["_build", "_ext", "images/*.md"]

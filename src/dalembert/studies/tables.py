@@ -217,6 +217,9 @@ FGL_3_5 = {
 }
 
 
+WALKER_ORIN_4 = 5967, 21537  # of their fourth method at 6 and 12 joints, in Kozlowski's table 3 (E-K20)
+
+
 class Stage(NamedTuple):
     """A row of Kozlowski's table 2: multiplications and additions of a general arm, and of one with parallel or square axes."""
 

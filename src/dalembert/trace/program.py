@@ -151,6 +151,14 @@ def trace(
         if not name.isidentifier() or iskeyword(name) or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
             raise Error(f"input name {brief(name)} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
     tape = Tape(folding, sharing)
+    variables, named, results = record(tape, function, inputs, outputs)
+    return assemble(variables, named, tape.nodes, results)
+
+
+def record(
+    tape: Tape, function: Callable[..., Any], inputs: Mapping[str, Sequence[int]], outputs: Sequence[str]
+) -> tuple[tuple[Variable, ...], tuple[Variable, ...], list[int]]:
+    """Call the function with letters on the tape: its inputs and outputs, and the nodes of the results."""
     variables = tuple(Variable(name, sizes(name, shape)) for name, shape in inputs.items())
     arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
     returned = function(*arguments)
@@ -161,7 +169,7 @@ def trace(
     entries = [x for array in arrays for x in array.ravel()]
     results = [tape.lift(x).index for x in entries]
     named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
-    return assemble(variables, named, tape.nodes, results)
+    return variables, named, results
 
 
 def _objects(part: Any) -> Any:
@@ -189,20 +197,25 @@ def _symbols(tape: Tape, k: int, variable: Variable) -> Any:
 
 def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes: Sequence[Node], results: Sequence[int]) -> Program:
     """A program of the nodes that the results need, numbered anew."""
-    needed = bytearray(len(nodes))
-    for i in results:
-        needed[i] = 1
-    for i in range(len(nodes) - 1, -1, -1):
-        if needed[i]:
-            for operand in operands(nodes[i]):
-                needed[operand] = 1
     number: dict[int, int] = {}
     kept: list[Node] = []
-    for i, node in enumerate(nodes):
-        if needed[i]:
-            number[i] = len(kept)
-            kept.append(node if node[0] in LEAVES else (node[0], *(number[j] for j in operands(node)), *numbers(node)))
+    for i in needed(nodes, results):
+        node = nodes[i]
+        number[i] = len(kept)
+        kept.append(node if node[0] in LEAVES else (node[0], *(number[j] for j in operands(node)), *numbers(node)))
     return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
+
+
+def needed(nodes: Sequence[Node], results: Sequence[int]) -> list[int]:
+    """Which nodes the results need, in order."""
+    marked = bytearray(len(nodes))
+    for i in results:
+        marked[i] = 1
+    for i in range(len(nodes) - 1, -1, -1):
+        if marked[i]:
+            for operand in operands(nodes[i]):
+                marked[operand] = 1
+    return [i for i, mark in enumerate(marked) if mark]
 
 
 def operands(node: Node) -> tuple[int, ...]:
