@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from counts import general_growth, polynomial
+from counts import general_growth, link, polynomial
 from docutils import nodes
 from markdown_tables import markdown_table
 from misprints import plain
@@ -33,52 +33,41 @@ from dalembert.studies.tables import (
 from dalembert.trace.count import OperationCount
 
 N = 6  # joints of the arms that are compared
+PLUS = "\u00a0+\u00a0"  # one line
 
 
 def pair(mul: Polynomial, add: Polynomial, n: int = N) -> str:
     """Multiplications + additions at n."""
-    return f"{int(value(mul, n)):,} + {int(value(add, n)):,}"
+    return f"{int(value(mul, n)):,}{PLUS}{int(value(add, n)):,}"
 
 
 def own(count: OperationCount) -> str:
     """Ours, divisions and square roots among the multiplications as in Kozlowski's tables."""
-    return f"{count.mul + count.div + count.sqrt:,} + {count.add:,}"
+    return f"{count.mul + count.div + count.sqrt:,}{PLUS}{count.add:,}"
 
 
 def book(rows: tuple[Row, ...], method: str) -> str:
-    """A table of Fu, Gonzalez and Lee: printed, its equations counted, and ours."""
+    """A table of Fu, Gonzalez and Lee: printed, its equations counted, and ours; then why they differ."""
     ours = counted(method, general_chain(N))
-    head = ["row", "printed: multiplications", "additions", f"at n = {N}", "its equations", "ours", "difference"]
-    table = [head]
+    table = [["row", "printed: multiplications", "additions", f"at n = {N}", "its equations", "ours"]]
     for row in rows:
-        equations = row.counted
         found = own(ours[row.label]) if row.label in ours else "in the row above"
-        table.append(
-            [
-                plain(row.label),
-                polynomial(row.mul),
-                polynomial(row.add),
-                pair(row.mul, row.add),
-                pair(*equations),
-                found,
-                plain(row.note),
-            ]
-        )
-    table.append(["not in the table", "", "", "", "", own(ours[OTHER]), "joint forces from what is above"])
+        both = pair(row.mul, row.add), pair(*row.counted)
+        table.append([plain(row.label), polynomial(row.mul), polynomial(row.add), *both, found])
     sums, literal = total(rows), [plus(*column) for column in zip(*(row.counted for row in rows), strict=True)]
-    everything = own(together(list(ours.values())))
-    table.append(["total", *map(polynomial, sums), pair(*sums), pair(*literal), everything, ""])
-    return markdown_table(table)
+    table.append(["joint forces from these", "", "", "", "", own(ours[OTHER])])
+    table.append(["total", *map(polynomial, sums), pair(*sums), pair(*literal), own(together(list(ours.values())))])
+    notes = [f"- {plain(row.label)}: {plain(row.note)}." for row in rows if row.note]
+    return "\n".join([markdown_table(table), "", *notes])
 
 
 def table_3_5() -> str:
     """Printed totals beside ours."""
-    table = [["method", "printed: multiplications", "additions", f"at n = {N}", "our source, general", f"at n = {N}", "customized"]]
+    table = [["method", "printed: multiplications", "additions", f"at n = {N}", "our source, general", "customized"]]
     for method, sums in FGL_3_5.items():
         grown = general_growth(method, "inverse_dynamics")
         count = general_chain(N).operation_count("inverse_dynamics", method)
-        ours = f"{polynomial(grown.mul)}; {polynomial(grown.add)}"
-        table.append([f"`{method}`", *map(polynomial, sums), pair(*sums), ours, pair(grown.mul, grown.add), own(count)])
+        table.append([link(method), *map(polynomial, sums), pair(*sums), pair(grown.mul, grown.add), own(count)])
     return markdown_table(table)
 
 
@@ -236,7 +225,7 @@ class PrintedTable(SphinxDirective):
         name = self.arguments[0]
         if name not in TABLES:
             raise self.error(f"printed-table: there is no table {name!r}; known: {', '.join(TABLES)}")
-        return self.parse_text_to_nodes(text(name))
+        return [nodes.container("", *self.parse_text_to_nodes(text(name)), classes=["wide"])]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
