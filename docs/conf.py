@@ -13,7 +13,17 @@ author = "The dalembert developers"
 copyright = "The dalembert developers, MIT licence"
 version = release = dalembert.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "beside", "counts", "docstrings"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "beside",
+    "counts",
+    "docstrings",
+    "printed_tables",
+    "misprints",
+]
 exclude_patterns = ["_build", "_ext", "images/*.md"]
 templates_path = []
 

@@ -212,25 +212,6 @@ def test_table_1_inertial_rows(robot):
         close(turned(getattr(rates, name), name, W), expected, 1e-11, scale=max(np.abs(getattr(later, name).real).max(), 1.0))
 
 
-def test_printed_forms_are_wrong():
-    """What the errata page says: E-K5 with a sliding joint, E-K7, E-K13, E-K14."""
-    robot = da.random_robot(9, "RPRRP")
-    q, qd, _ = motion(robot, 8)
-    o, rates = robot.spatial_operators(q), robot.spatial_operator_rates(q, qd)
-    true = robot.spatial_operators(q + 1j * STEP * qd).E_Phi.imag / STEP
-    close(rates.E_Phi, true, 1e-12)
-    assert np.abs(rates.E_Phi @ o.Phi - true).max() > 0.1  # E-K7: E_Phi Omega_delta Phi
-    turning = np.zeros((4, 30, 30))
-    for i in range(5):  # E-K5: diag(h~, h~) thetadot for every joint
-        for k in (6 * i, 6 * i + 3):
-            turning[:, k, k + 1], turning[:, k + 1, k] = -qd[:, i], qd[:, i]
-    assert np.abs(o.E_Phi @ turning - true).max() > 0.1
-    nu = robot.quasi_velocity(q, qd)
-    W = np.eye(5) - o.H @ o.Psi @ o.K
-    assert np.abs(np.matvec(W, nu / np.sqrt(o.D)) - qd).max() > 0.1  # E-K14: not transposed
-    close(np.matvec(np.swapaxes(W, -1, -2), nu / np.sqrt(o.D)), qd, 1e-11)
-
-
 def test_sweeps_are_linear_in_n():
     """The general counts of the recursions grow with n; the factors, which have n^2 entries, with n^2."""
     for quantity, order in (

@@ -19,7 +19,7 @@ BESIDE = re.compile(r"^:::\{beside\} (\S+)(?: (\S+))?\n((?::\w+: .*\n)*)", re.MU
 @pytest.fixture(autouse=True)
 def helpers(monkeypatch):
     """What the build uses, on the path; nothing of it needs Sphinx."""
-    names = ("methods", "source", "plain_text", "offline")
+    names = ("methods", "source", "plain_text", "offline", "rows")
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -83,13 +83,6 @@ def test_lines_that_are_gone_are_an_error():
     ):
         with pytest.raises(ValueError, match=r"there is no|holds"):
             lines("newton_euler", *wrong)
-
-
-def test_errata_that_pages_name_exist():
-    errata = (DOCS / "errata.md").read_text(encoding="utf-8")
-    for page in PAGES:
-        for entry in re.findall(r"\bE-[A-Z]\d+\b", page.read_text(encoding="utf-8")):
-            assert re.search(rf"\b{entry}\b", errata), f"{page.name} names {entry}"
 
 
 def test_reference_names_exist():
@@ -184,3 +177,33 @@ def test_links_between_pages_exist():
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             if "://" not in target and not target.startswith("{"):
                 assert target in LATER or (page.parent / target).exists(), f"{page.relative_to(DOCS)} points to {target}"
+
+
+def test_rows_of_tables_are_lines_of_the_source():
+    """Every row names statements that exist, and the rows add up to the whole program."""
+    rows = helper("rows")
+    from dalembert.studies.complexity import general_chain
+    from dalembert.studies.tables import FGL_3_1, FGL_3_4, NORMALIZED_STAGES, SHARED_STAGES, UNNORMALIZED_STAGES
+
+    tables = {
+        "lagrange_euler": FGL_3_1,
+        "newton_euler": FGL_3_4,
+        "diagonalized_normalized": (*SHARED_STAGES, *NORMALIZED_STAGES),
+        "diagonalized_unnormalized": (*SHARED_STAGES, *UNNORMALIZED_STAGES),
+    }
+    robot = general_chain(3)
+    for name, method in rows.ROWS.items():
+        found = rows.counted(name, robot)
+        assert rows.together(list(found.values())) == robot.operation_count(method.quantity, name)
+        assert sum(row.label in found for row in tables[name]) >= len(tables[name]) - 3
+    with pytest.raises(ValueError, match="no statement of newton_euler outward begins with"):
+        rows.places("newton_euler outward: nothing of the kind")
+    with pytest.raises(ValueError, match="newton_euler has no function outwards"):
+        rows.places("newton_euler outwards")
+
+
+def test_tables_of_the_counts_page_exist():
+    page = (DOCS / "counts.md").read_text(encoding="utf-8")
+    source = (DOCS / "_ext" / "printed_tables.py").read_text(encoding="utf-8")
+    known = re.findall(r'^    "([a-z0-9.-]+)": ', source[source.index("TABLES:") :], re.MULTILINE)
+    assert sorted(re.findall(r"^```\{printed-table\} (\S+)$", page, re.MULTILINE)) == sorted(known)

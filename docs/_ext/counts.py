@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from docutils import nodes
+from markdown_tables import markdown_table
 from methods import METHODS
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -12,7 +13,8 @@ from sphinx.util.docutils import SphinxDirective
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES
 from dalembert.formulations import REGISTRY
-from dalembert.studies.complexity import PRINTED, general_chain, growth, value
+from dalembert.studies.complexity import PRINTED, general_chain, growth, special_chain
+from dalembert.studies.tables import value
 
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 general_growth = cache(growth)
@@ -36,12 +38,6 @@ def polynomial(coefficients: tuple[Fraction, ...]) -> str:
         shown = power if size == 1 and k else f"{number}{power}"
         parts.append((" - " if c < 0 else " + ") + shown if parts else ("-" if c < 0 else "") + shown)
     return f"${''.join(parts) or '0'}$"
-
-
-def markdown_table(rows: list[list[str]]) -> str:
-    """Rows as Markdown; the first is the head."""
-    head, *body = rows
-    return "\n".join(["| " + " | ".join(r) + " |" for r in [head, ["---"] * len(head), *body]])
 
 
 class Counts(SphinxDirective):
@@ -68,10 +64,11 @@ def text(method: str, counted: list[str], quantities: list[str]) -> str:
         parts.append(markdown_table(rows))
     printed = [p for p in PRINTED if p.method == method and p.quantity in counted]
     if printed:
-        rows = [["printed in", "multiplications", "additions", "total at n = 6"]]
+        rows = [["printed in", "multiplications", "additions", "total at n = 6", "ours, customized to such an arm"]]
         for p in printed:
             both = [polynomial(p.mul), polynomial(p.add)] if p.mul else [f"{polynomial(p.total)} in all", ""]
-            rows.append([p.label, *both, f"{int(value(p.total, 6)):,}"])
+            ours = (special_chain if p.special else general_chain)(6).operation_count(p.quantity, method).total
+            rows.append([p.label, *both, f"{int(value(p.total, 6)):,}", f"{ours:,}"])
         parts.append(markdown_table(rows))
     return "\n\n".join(parts)
 

@@ -18,7 +18,7 @@ from dalembert.errors import Error
 from dalembert.formulations import formulation, takes
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
-from dalembert.trace.count import OperationCount, tally
+from dalembert.trace.count import OperationCount, counts_by, tally
 from dalembert.trace.count import operation_count as count
 from dalembert.trace.program import Program, trace
 
@@ -117,4 +117,15 @@ def operation_count(
     return tally(
         lambda *given: body(**dict(zip(arrays, given, strict=True))),
         {name: values.sized(bare) for name, values in arrays.items()},
+    )
+
+
+def operation_counts_by(robot: Model, quantity: str, method: str, place: Callable[[], Any]) -> dict[Any, OperationCount]:
+    """The customized count of a formulation, by `place()`, which is asked as each operation is recorded."""
+    bare, described = without_armature(without_friction(robot)), quantity_named(quantity)
+    arrays, body = described.arrays(()), _formulated(bare, described, method, ())
+    return counts_by(
+        lambda *given: body(**dict(zip(arrays, given, strict=True))),
+        {name: values.sized(bare) for name, values in arrays.items()},
+        place,
     )

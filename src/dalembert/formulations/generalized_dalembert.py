@@ -10,7 +10,9 @@ inside the sum).
 
 from typing import Any, NamedTuple
 
-from dalembert.algebra.spatial import Array, along_z, cross, dot, rotate, rotate_back, split, stack, swing, zeros
+import numpy as np
+
+from dalembert.algebra.spatial import Array, along_z, cross, dot, matrix, rotate, rotate_back, split, stack, swing, zeros
 from dalembert.model.tree import Tree
 
 
@@ -69,23 +71,34 @@ def partials(tree: Tree, g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
     """M (..., n, n) = D_tran + D_rot (3.4-25)."""
-    tran, rot = inertia_coefficients(tree, 0 * q[..., 0], *partials(tree, geometry(tree, q)))
+    tran, rot = inertia_coefficients(tree, q.shape[:-1], *partials(tree, geometry(tree, q)))
     return tran + rot
 
 
-def inertia_coefficients(tree: Tree, none: Any, b: dict[Any, Any], turn: dict[Any, Any]) -> tuple[Array, Array]:
-    """D_tran and D_rot (3.4-25); `none` is a zero of the batch's shape."""
-    links = range(len(tree.parents))
-
-    def tran(i: int, j: int) -> Any:
-        return sum((tree.mass[s] * dot(b[j, s], b[i, s]) for s in links if (i, s) in b and (j, s) in b), none)
-
-    def rot(i: int, j: int) -> Any:
-        both = (s for s in links if (i, s) in turn and (j, s) in turn)
-        return sum((dot(turn[i, s], rotate(tree.inertia[s], turn[j, s])) for s in both), none)
-
-    D_tran, D_rot = (stack([stack([D(i, j) for i in links]) for j in links]) for D in (tran, rot))
+def inertia_coefficients(tree: Tree, batch: tuple[int, ...], b: dict[Any, Any], turn: dict[Any, Any]) -> tuple[Array, Array]:
+    """D_tran and D_rot (3.4-25), each entry i <= j once; m b and I z are taken once for all i."""
+    n = len(tree.parents)
+    tran: dict[tuple[int, int], list[Any]] = {}
+    rot: dict[tuple[int, int], list[Any]] = {}
+    for s in range(n):
+        path = tree.path(s)
+        for k, j in enumerate(path):
+            momentum, spin = tree.mass[s] * b[j, s], rotate(tree.inertia[s], turn[j, s])
+            for i in path[: k + 1]:
+                tran.setdefault((i, j), []).append(dot(b[i, s], momentum))
+                rot.setdefault((i, j), []).append(dot(turn[i, s], spin))
+    D_tran, D_rot = (np.broadcast_to(_symmetric(D, n), (*batch, n, n)) for D in (tran, rot))
     return D_tran, D_rot
+
+
+def _symmetric(terms: dict[tuple[int, int], list[Any]], n: int) -> Array:
+    """The symmetric matrix whose entries are the sums of these terms."""
+    upper = {index: _total(parts) for index, parts in terms.items()}
+    return matrix(upper | {(j, i): entry for (i, j), entry in upper.items()}, n)
+
+
+def _total(parts: list[Any]) -> Any:
+    return sum(parts[1:], parts[0])
 
 
 def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
@@ -94,23 +107,19 @@ def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     g = geometry(tree, q)
     paths = [tree.path(s) for s in links]
     b, turn = partials(tree, g)
-    none = 0 * q[..., 0]
-
-    def behind(*joints: int) -> list[int]:
-        return [s for s in links if all(i in paths[s] for i in joints)]
-
+    behind = [[s for s in links if i in paths[s]] for i in links]
     w, bias = _velocity_terms(tree, g, qd)
+    force = [tree.mass[s] * bias[s] for s in links]
+    weight = [tree.mass[s] * tree.gravity for s in links]
     spin = [rotate_back(g.R[s], w[s]) for s in links]
     momentum = [rotate(tree.inertia[s], spin[s]) for s in links]
     moment = [rotate(tree.inertia[s], _spin_coriolis(turn, qd, paths[s], s)) for s in links]
-    h_tran, h_rot, c = [], [], []
-    for i in links:
-        h_tran.append(sum((tree.mass[s] * dot(bias[s], b[i, s]) for s in behind(i)), none))  # (3.4-26)
-        h_rot.append(  # (3.4-27)
-            sum((dot(turn[i, s], moment[s]) + dot(cross(turn[i, s], spin[s]), momentum[s]) for s in behind(i)), none)
-        )
-        c.append(sum((-tree.mass[s] * dot(tree.gravity, b[i, s]) for s in behind(i)), none))  # (3.4-28)
-    return Terms(*inertia_coefficients(tree, none, b, turn), stack(h_tran), stack(h_rot), stack(c))
+    h_tran = stack([_total([dot(b[i, s], force[s]) for s in behind[i]]) for i in links])  # (3.4-26)
+    coriolis = [_total([dot(turn[i, s], moment[s]) for s in behind[i]]) for i in links]
+    centrifugal = [_total([dot(cross(turn[i, s], spin[s]), momentum[s]) for s in behind[i]]) for i in links]
+    h_rot = stack([a + b for a, b in zip(coriolis, centrifugal, strict=True)])  # (3.4-27)
+    c = stack([-_total([dot(b[i, s], weight[s]) for s in behind[i]]) for i in links])  # (3.4-28)
+    return Terms(*inertia_coefficients(tree, q.shape[:-1], b, turn), *(np.broadcast_to(x, q.shape) for x in (h_tran, h_rot, c)))
 
 
 def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[Any]]:

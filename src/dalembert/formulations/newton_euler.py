@@ -107,7 +107,9 @@ def outward(tree: Tree, joints: list[JointMotion], qd: Any, qdd: Any, base: tupl
     for i, parent in enumerate(tree.parents):
         w, wd, vd = base if parent < 0 else links[parent]
         j, z_qd, z_qdd = joints[i], along_z(qd[..., i]), along_z(qdd[..., i])
-        w, wd, vd = j.into(w), j.into(wd), j.into(vd + swing(w, wd, j.before.translation))
+        vd = j.into(vd + swing(w, wd, j.before.translation))
+        wd = j.into(wd)
+        w = j.into(w)
         vd = vd + j.sigma * (z_qdd + 2 * cross(w, z_qd))  # (3.3-52), prismatic
         wd = wd + j.rho * (z_qdd + cross(w, z_qd))  # (3.3-51), revolute
         w = w + j.rho * z_qd  # (3.3-50), revolute
@@ -124,7 +126,8 @@ def inward(tree: Tree, joints: list[JointMotion], links: list[tuple[Any, Any, An
     for i in reversed(range(n)):
         w, wd, vd = links[i]
         s_bar, I, j, parent = tree.com[i], tree.inertia[i], joints[i], tree.parents[i]
-        F = tree.mass[i] * (vd + swing(w, wd, s_bar))  # (3.3-53), (3.3-54)
+        a_bar = vd + swing(w, wd, s_bar)  # (3.3-53)
+        F = tree.mass[i] * a_bar  # (3.3-54)
         N = spin(I, w, wd)  # (3.3-55): I wd + w x I w
         f = sum((f for f, _ in handed[i]), F)  # (3.3-56)
         m = sum((m for _, m in handed[i]), N + cross(s_bar, F))  # (3.3-57), about the origin of link i

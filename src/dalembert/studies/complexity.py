@@ -13,14 +13,35 @@ from dalembert.model.dh import DHRow
 from dalembert.model.model import Model, a_robot
 from dalembert.model.random import random_inertia
 from dalembert.robots import Robot
+from dalembert.studies.tables import (
+    FGL_3_1,
+    FGL_3_4,
+    FGL_3_5,
+    NORMALIZED_STAGES,
+    SHARED_STAGES,
+    UNNORMALIZED_STAGES,
+    WALKER_ORIN_4,
+    Polynomial,
+    Stage,
+    plus,
+    polynomial,
+    stages,
+    total,
+    value,
+)
 from dalembert.text import Text, table
 
-Polynomial = tuple[Fraction, ...]  # coefficients of 1, n, n^2, ...
 FIT, CHECK = range(3, 9), 12  # with one or two joints the base still shows
+FORWARD = "forward_dynamics"
+TABLE_2, TABLE_3 = "Kozlowski table 2", "Kozlowski table 3"
 
 
 class Printed(NamedTuple):
-    """A count that a source prints, misprints corrected (docs/errata.md), by its table; some print only the total."""
+    """A count that a source prints, misprints corrected (`studies.errata`), by its table; some print only the total.
+
+    `special`: of arms whose axes are parallel or square, and displaced along the common normal only. A count that belongs to none
+    of the methods here has no method.
+    """
 
     label: str
     method: str
@@ -28,49 +49,51 @@ class Printed(NamedTuple):
     add: Polynomial
     total: Polynomial
     quantity: str = "inverse_dynamics"
+    special: bool = False
 
 
-def _p(*coefficients: object) -> Polynomial:
-    return tuple(Fraction(str(c)) for c in coefficients)
-
-
-def _both(label: str, method: str, mul: Polynomial, add: Polynomial, quantity: str = "inverse_dynamics") -> Printed:
-    total = tuple(a + b for a, b in itertools.zip_longest(mul, add, fillvalue=Fraction(0)))
-    return Printed(label, method, mul, add, total, quantity)
+def _both(
+    label: str, method: str, mul: Polynomial, add: Polynomial, quantity: str = "inverse_dynamics", special: bool = False
+) -> Printed:
+    return Printed(label, method, mul, add, plus(mul, add), quantity, special)
 
 
 def _forward(label: str, method: str, *total: object) -> Printed:
-    return Printed(label, method, (), (), _p(*total), "forward_dynamics")
+    return Printed(label, method, (), (), polynomial(*total), FORWARD)
 
 
-FORWARD = "forward_dynamics"
-TABLE_3 = "Kozlowski table 3"
+def _table_2(method: str, rows: Sequence[Stage]) -> list[Printed]:
+    mul, special_mul, add, special_add = stages((*SHARED_STAGES, *rows))
+    general = _both(f"{TABLE_2}, general", method, mul, add, FORWARD)
+    return [general, _both(f"{TABLE_2}, special axes", method, special_mul, special_add, FORWARD, special=True)]
+
+
 PRINTED = (
-    _both("FGL table 3.1", "lagrange_euler", _p(0, "76/3", "844/3", "512/3", "128/3"), _p(0, "107/6", "637/3", "781/6", "98/3")),
-    _both("FGL table 3.5", "lagrange_euler", _p(0, "160/3", "739/3", "512/3", "128/3"), _p(0, "245/6", "559/3", "781/6", "98/3")),
-    _both("FGL table 3.4", "newton_euler", _p(-24, 117), _p(-21, 103)),
-    _both("FGL table 3.5", "newton_euler", _p(0, 132), _p(-4, 111)),
-    _both("Khalil and Kleinfinger, customized", "newton_euler", _p(-127, 92), _p(-117, 81)),
-    _both("FGL table 3.5", "generalized_dalembert", _p(69, "268/3", "105/2", "13/6"), _p(45, "146/3", 44, "4/3")),
-    _both("Featherstone, in Park et al.", "lie_group", _p(-68, 130), _p(-56, 101)),
-    _both("Kozlowski, general", "spatial_operator", _p(-161, 142), _p(-135, 109)),
-    _both("Kozlowski, special axes", "spatial_operator", _p(-117, 104), _p(-102, 87)),
+    _both("FGL table 3.1", "lagrange_euler", *total(FGL_3_1)),
+    _both("FGL table 3.5", "lagrange_euler", *FGL_3_5["lagrange_euler"]),
+    _both("FGL table 3.4", "newton_euler", *total(FGL_3_4)),
+    _both("FGL table 3.5", "newton_euler", *FGL_3_5["newton_euler"]),
+    _both("Khalil and Kleinfinger, customized", "newton_euler", polynomial(-127, 92), polynomial(-117, 81)),
+    _both("FGL table 3.5", "generalized_dalembert", *FGL_3_5["generalized_dalembert"]),
+    _both("Featherstone, in Park et al.", "lie_group", polynomial(-68, 130), polynomial(-56, 101)),
+    _both("Kozlowski, general", "spatial_operator", polynomial(-161, 142), polynomial(-135, 109)),
+    _both("Kozlowski, special axes", "spatial_operator", polynomial(-117, 104), polynomial(-102, 87), special=True),
     _forward(f"{TABLE_3}, Featherstone 1987", "articulated_body", -526, 579),
     _forward(f"{TABLE_3}, Brandl 1986", "brandl", -420, 470),
     _forward(f"{TABLE_3}, 1993", "kalman", -503, 477),
-    _forward(TABLE_3, "walker_orin_1", -33, "1183/6", "261/2", "1/3"),
-    _forward(TABLE_3, "walker_orin_2", -33, "1567/6", "133/2", "1/3"),
-    _forward(TABLE_3, "walker_orin_3", -113, "2149/6", "43/2", "1/3"),
-    _forward(f"{TABLE_3}, solved numerically, 1992", "joint_acceleration", -395, "2047/6", "41/2", "1/3"),
-    _both("Kozlowski table 2, general", "diagonalized_normalized", _p(-462, 605), _p(-448, 530), FORWARD),
-    _both("Kozlowski table 2, special axes", "diagonalized_normalized", _p(-381, 406), _p(-359, 376), FORWARD),
-    _both("Kozlowski table 2, general", "diagonalized_unnormalized", _p(-319, 500), _p(-286, 426), FORWARD),
-    _both("Kozlowski table 2, special axes", "diagonalized_unnormalized", _p(-238, 314), _p(-218, 284), FORWARD),
+    _forward(f"{TABLE_3}, first method", "walker_orin_1", -33, "1183/6", "261/2", "1/3"),
+    _forward(f"{TABLE_3}, second method", "walker_orin_2", -33, "1567/6", "133/2", "1/3"),
+    _forward(f"{TABLE_3}, third method", "walker_orin_3", -113, "2149/6", "43/2", "1/3"),
+    _forward(f"{TABLE_3}, numerical solution, 1992", "", -395, "2047/6", "41/2", "1/3"),
+    *_table_2("diagonalized_normalized", NORMALIZED_STAGES),
+    *_table_2("diagonalized_unnormalized", UNNORMALIZED_STAGES),
 )
 NOTES = {
-    "forward_dynamics": "totals of additions and multiplications (ours with divisions and square roots); table 2 counts up to "
-    "nu-dot and xi-dot, ours up to qdd; for conjugate gradients (walker_orin_4) table 3 prints 5967 and 21537 at n = 6 and 12, "
-    "which no polynomial of its kind fits (E-K20)",
+    FORWARD: "totals of additions and multiplications (ours with divisions and square roots); table 2 counts up to nu-dot and "
+    "xi-dot, ours up to qdd; for conjugate gradients (walker_orin_4) table 3 prints {} and {} at n = 6 and 12 beside a "
+    "polynomial that gives other numbers (E-K20); its numerical solution of 1992 is none of the methods here".format(
+        *WALKER_ORIN_4
+    ),
 }
 
 
@@ -88,11 +111,6 @@ class Growth(NamedTuple):
         return len(self.total) - 1
 
 
-def value(polynomial: Polynomial, n: int) -> Fraction:
-    """A polynomial at n."""
-    return sum((c * n**k for k, c in enumerate(polynomial)), Fraction(0))
-
-
 def general_chain(n: int, seed: int = 0) -> Robot:
     """A serial arm about which nothing special is true: arbitrary alpha, a, d and full inertias, the first axis along gravity."""
     rng = np.random.default_rng(seed)
@@ -101,6 +119,14 @@ def general_chain(n: int, seed: int = 0) -> Robot:
         for _ in range(n)
     ]
     return Robot.from_dh(rows, convention="standard", name=f"general {n}R")
+
+
+def special_chain(n: int, seed: int = 0) -> Robot:
+    """A serial arm with axes that are parallel or square in turn, displaced along the common normals only, and full inertias."""
+    rng = np.random.default_rng(seed)
+    twists = (0.0, np.pi / 2, 0.0, -np.pi / 2)
+    rows = [DHRow(alpha=twists[i % 4], a=rng.uniform(0.2, 0.5) if i else 0.0, inertia=random_inertia(rng)) for i in range(n)]
+    return Robot.from_dh(rows, convention="modified", name=f"special {n}R")
 
 
 def growth(method: str, quantity: str = "inverse_dynamics") -> Growth:
@@ -141,15 +167,15 @@ def fitted(points: Sequence[int], values: Sequence[int]) -> Polynomial:
     return tuple(result)
 
 
-def shown(polynomial: Polynomial) -> str:
+def shown(p: Polynomial) -> str:
     """A polynomial as text, highest power first.
 
     >>> shown((Fraction(-24), Fraction(117)))
     '117 n - 24'
     """
     parts: list[str] = []
-    for k in reversed(range(len(polynomial))):
-        c = polynomial[k]
+    for k in reversed(range(len(p))):
+        c = p[k]
         if c or (k == 0 and not parts):
             power = "" if k == 0 else "n" if k == 1 else f"n^{k}"
             size = "" if abs(c) == 1 and k else str(abs(c))
@@ -170,9 +196,9 @@ def complexity(robot: Robot | None = None, quantity: str = "inverse_dynamics") -
     return _of_robot(robot, quantity) if robot is not None else _in_general(quantity)
 
 
-def printed(method: str, quantity: str) -> list[Printed]:
-    """What the sources print about a method."""
-    return [p for p in PRINTED if (p.method, p.quantity) == (method, quantity)]
+def printed(method: str, quantity: str, special: bool = False) -> list[Printed]:
+    """What the sources print about a method, for general arms or for those with special axes."""
+    return [x for x in PRINTED if (x.method, x.quantity, x.special) == (method, quantity, special)]
 
 
 def comparable(robot: Model) -> bool:
@@ -195,8 +221,8 @@ def _of_robot(robot: Robot, quantity: str) -> Text:
     return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
 
 
-def _at(polynomial: Polynomial, n: int) -> str:
-    return str(value(polynomial, n)) if polynomial else ""
+def _at(p: Polynomial, n: int) -> str:
+    return str(value(p, n)) if p else ""
 
 
 def _in_general(quantity: str) -> Text:

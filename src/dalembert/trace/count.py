@@ -9,7 +9,8 @@ import numpy as np
 
 from dalembert.arguments import by_name, instance
 from dalembert.errors import Error, brief
-from dalembert.trace.program import Program, sizes
+from dalembert.trace.expr import Expr, Tape
+from dalembert.trace.program import Program, needed, record, sizes
 
 
 class OperationCount(NamedTuple):
@@ -38,10 +39,46 @@ def operation_count(program: Program) -> OperationCount:
     >>> print(operation_count(trace(lambda x: x[0] * x[1] - x[2], {"x": (3,)})))
     1 mul, 1 add
     """
-    ops = Counter(node[0] for node in instance(program, Program, "the program to count").nodes)
-    angles = {node[1] for node in program.nodes if node[0] in ("sin", "cos")}
-    sincos = len(angles)
-    return OperationCount(ops["mul"], ops["add"] + ops["sub"], ops["div"], ops["sqrt"], sincos)
+    return _counted(instance(program, Program, "the program to count").nodes)
+
+
+def _counted(nodes: Sequence[tuple[Any, ...]]) -> OperationCount:
+    ops = Counter(node[0] for node in nodes)
+    angles = {node[1] for node in nodes if node[0] in ("sin", "cos")}
+    return OperationCount(ops["mul"], ops["add"] + ops["sub"], ops["div"], ops["sqrt"], len(angles))
+
+
+class _Placed(Tape):
+    """A tape that notes of every node where it was recorded."""
+
+    def __init__(self, place: Callable[[], Any]) -> None:
+        super().__init__()
+        self.place = place
+        self.places: list[Any] = []
+
+    def node(self, *node: Any) -> Expr:
+        """As on any tape."""
+        found = super().node(*node)
+        if len(self.nodes) > len(self.places):
+            self.places.append(self.place())
+        return found
+
+
+def counts_by(
+    function: Callable[..., Any], inputs: Mapping[str, Sequence[int]], place: Callable[[], Any]
+) -> dict[Any, OperationCount]:
+    """The operations of a traced function by `place()`, which is asked as each is recorded; what is shared counts once, at first.
+
+    >>> steps = iter("xyyy")
+    >>> counts_by(lambda x: (x[0] * x[1]) + 2, {"x": (2,)}, lambda: next(steps, "z"))["z"]
+    OperationCount(mul=0, add=1, div=0, sqrt=0, sincos=0)
+    """
+    tape = _Placed(place)
+    _, _, results = record(tape, function, inputs, ("result",))
+    nodes: dict[Any, list[tuple[Any, ...]]] = {}
+    for i in needed(tape.nodes, results):
+        nodes.setdefault(tape.places[i], []).append(tape.nodes[i])
+    return {where: _counted(recorded) for where, recorded in nodes.items()}
 
 
 class Tally:

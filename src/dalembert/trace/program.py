@@ -157,6 +157,14 @@ def trace(
         if not name.isidentifier() or iskeyword(name) or name in RESERVED or (name[0] == "v" and name[1:].isdigit()):
             raise Error(f"input name {brief(name)} must be an identifier, and none of {', '.join(RESERVED)}, v0, v1, ...")
     tape = Tape(folding, sharing)
+    variables, named, results = record(tape, function, inputs, outputs)
+    return assemble(variables, named, tape.nodes, results)
+
+
+def record(
+    tape: Tape, function: Callable[..., Any], inputs: Mapping[str, Sequence[int]], outputs: Sequence[str]
+) -> tuple[tuple[Variable, ...], tuple[Variable, ...], list[int]]:
+    """Call the function with letters on the tape: its inputs and outputs, and the nodes of the results."""
     variables = tuple(Variable(name, sizes(name, shape)) for name, shape in inputs.items())
     arguments = [_symbols(tape, k, variable) for k, variable in enumerate(variables)]
     returned = function(*arguments)
@@ -167,7 +175,7 @@ def trace(
     entries = [x for array in arrays for x in array.ravel()]
     results = [tape.lift(x).index for x in entries]
     named = tuple(Variable(name, array.shape) for name, array in zip(outputs, arrays, strict=True))
-    return assemble(variables, named, tape.nodes, results)
+    return variables, named, results
 
 
 def _objects(part: Any) -> Any:
@@ -195,25 +203,30 @@ def _symbols(tape: Tape, k: int, variable: Variable) -> Any:
 
 def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes: Sequence[Node], results: Sequence[int]) -> Program:
     """A program of the nodes that the results need, numbered anew."""
-    needed = bytearray(len(nodes))
-    for i in results:
-        needed[i] = 1
-    for i in range(len(nodes) - 1, -1, -1):
-        if needed[i] and (node := nodes[i])[0] not in LEAVES:
-            needed[node[1]] = 1
-            if node[0] in OPERATORS:
-                needed[node[2]] = 1
     number = [0] * len(nodes)
     kept: list[Node] = []
-    for i, node in enumerate(nodes):
-        if needed[i]:
-            number[i] = len(kept)
-            if node[0] in OPERATORS:
-                node = (node[0], number[node[1]], number[node[2]])
-            elif node[0] not in LEAVES:
-                node = (node[0], number[node[1]], *node[2:])
-            kept.append(node)
+    for i in needed(nodes, results):
+        number[i] = len(kept)
+        node = nodes[i]
+        if node[0] in OPERATORS:
+            node = (node[0], number[node[1]], number[node[2]])
+        elif node[0] not in LEAVES:
+            node = (node[0], number[node[1]], *node[2:])
+        kept.append(node)
     return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
+
+
+def needed(nodes: Sequence[Node], results: Sequence[int]) -> list[int]:
+    """Which nodes the results need, in order."""
+    marked = bytearray(len(nodes))
+    for i in results:
+        marked[i] = 1
+    for i in range(len(nodes) - 1, -1, -1):
+        if marked[i] and (node := nodes[i])[0] not in LEAVES:
+            marked[node[1]] = 1
+            if node[0] in OPERATORS:
+                marked[node[2]] = 1
+    return [i for i, mark in enumerate(marked) if mark]
 
 
 def operands(node: Node) -> tuple[int, ...]:

@@ -152,7 +152,7 @@ def inertia_rates(tree: Tree, f: Filter, O: list[Any]) -> list[Any]:
     rates: list[Any] = [(Z := O[i] @ f.P[i]) + np.swapaxes(Z, -1, -2) for i in range(len(O))]
     for i in reversed(range(len(O))):
         if (parent := tree.parents[i]) >= 0:
-            rates[parent] = rates[parent] + f.Psi[i] @ rates[i] @ np.swapaxes(f.Psi[i], -1, -2)
+            rates[parent] = rates[parent] + symmetric(f.Psi[i] @ rates[i] @ np.swapaxes(f.Psi[i], -1, -2))
     return rates
 
 

@@ -137,8 +137,7 @@ def inertias(robot: Robot, motion: SampledMotion) -> Inertias:
     if not robot.n:
         return Inertias(*([np.zeros(shape)] * 4))
     tree, g = robot.tree, generalized_dalembert.geometry(robot.tree, motion.q)
-    none = np.zeros(len(motion.time))
-    tran, rot = generalized_dalembert.inertia_coefficients(tree, none, *generalized_dalembert.partials(tree, g))
+    tran, rot = generalized_dalembert.inertia_coefficients(tree, (len(motion.time),), *generalized_dalembert.partials(tree, g))
     rotors = np.broadcast_to(np.diag(joint_parameters(robot)[0]), shape)
     return Inertias(robot.mass_matrix(motion.q), tran, rot, rotors)
 
