@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from counts import general_growth, link, polynomial
 from docutils import nodes
+from errata_tables import plain
 from markdown_tables import markdown_table
-from misprints import plain
 from rows import OTHER, counted, together
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
-from source import path
+from source import SOURCE, path
 
 from dalembert.engine.program import operation_counts_by
 from dalembert.robots import Robot
@@ -118,7 +118,7 @@ def places(lines: str) -> tuple[str, int, int]:
         nodes = [x for x in ast.walk(nodes[0]) if isinstance(x, ast.stmt) and rows[x.lineno - 1].strip().startswith(text)]
     if not nodes:
         raise ValueError(f"no statement of {where} begins with {text!r}")
-    return str(file), nodes[0].lineno, nodes[0].end_lineno or nodes[0].lineno
+    return f"/dalembert/{file.relative_to(SOURCE).as_posix()}", nodes[0].lineno, nodes[0].end_lineno or nodes[0].lineno
 
 
 @cache
@@ -132,7 +132,7 @@ def counted(name: str, robot: Robot) -> dict[str, OperationCount]:
         while frame is not None:
             file, line = frame.f_code.co_filename, frame.f_lineno
             for row, of, first, last in known:
-                if file == of and first <= line <= last:
+                if first <= line <= last and file.endswith(of):
                     return row
             frame = frame.f_back
         return OTHER

@@ -126,11 +126,9 @@ def test_T8():
 
 def test_T9():
     """A point mass on the last axis; without inertia about x the two-link arm of the book is well."""
-    com, inertia = ARM.com.copy(), ARM.inertia.copy()
-    inertia[2] = np.zeros((3, 3))
-    c, s = np.cos(ARM.alpha[2]), np.sin(ARM.alpha[2])
-    com[2] = np.array([[1, 0, 0], [0, c, s], [0, -s, c]]) @ [-ARM.a[2], 0, 0.2]  # 0.2 along the axis of joint 3
-    light = ARM._replace(com=com, inertia=inertia)
+    alpha, com, inertia = ARM.alpha.copy(), ARM.com.copy(), ARM.inertia.copy()
+    alpha[2], com[2], inertia[2] = 0.0, [-ARM.a[2], 0, 0.2], np.zeros((3, 3))
+    light = ARM._replace(alpha=alpha, com=com, inertia=inertia)
     with np.errstate(all="ignore"):
         o = operators(light, q)
     assert abs(o.D[2]) < 1e-15
