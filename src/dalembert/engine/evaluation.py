@@ -8,7 +8,7 @@ arrays itself, in a fraction of a microsecond.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
 
@@ -98,7 +98,7 @@ def {function.__name__}({head}):
             return {answer}){f" if out is None else {into}" if into else ""}
     except (KeyError, TypeError, ValueError, RuntimeError):
         pass  # the first call, or one that the kernel rejects: fall through to full checking
-    return fully(asked({", ".join(f"{name}={name}" for name in names)}), "{function.__name__}", {key})
+    return fully(asked({", ".join(f"{name}={name}" for name in names)}), made, {key})
 """
     scope: dict[str, Any] = {
         "__name__": __name__,
@@ -107,7 +107,10 @@ def {function.__name__}({head}):
         "defaults": {p.name: p.default for p in parameters},
     }
     exec(compile(source, f"<dalembert {function.__name__}>", "exec"), scope)  # noqa: S102 - our own text
-    return cast("F", wraps(function)(scope[function.__name__]))
+    made = scope["made"] = wraps(function)(scope[function.__name__])
+    usual = tuple(scope["defaults"][name] for name in options)
+    made.usual = usual[0] if len(usual) == 1 else usual
+    return cast("F", made)
 
 
 def _first_keyword(parameters: list[Parameter], p: Parameter) -> bool:
@@ -118,7 +121,7 @@ def _default(p: Parameter) -> str:
     return "" if p.default is Parameter.empty else f"=defaults[{p.name!r}]"
 
 
-def _fully(call: Call, function: str, options: Any) -> Any:
+def _fully(call: Call, function: Any, options: Any) -> Any:
     """The result, every argument checked; the robot then remembers what answers a call with these options and inputs alone."""
     result = evaluate(call)
     robot, quantity = call.robot, call.quantity
@@ -127,10 +130,29 @@ def _fully(call: Call, function: str, options: Any) -> Any:
         compiled = kernel(robot, _request(call, ()))
         if isinstance(compiled, Kernel):
             with suppress(TypeError):  # a list among the options is not hashable
-                answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function, {})
+                answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function.__name__, {})
                 if options not in answers:
                     answers[options] = _answer(quantity, compiled, call.guard is not None)
+                    if options == function.usual and getattr(type(robot), function.__name__, None) is function:
+                        _at_once(robot, function, quantity, compiled, call.guard is not None)
     return result
+
+
+def _at_once(robot: Model, function: Any, quantity: Quantity, compiled: Kernel, guarded: bool) -> None:
+    """Put the kernel's built-in function onto the robot, in front of the method: plain calls then take no step in Python.
+
+    Whatever is not plain it passes to the method, of a twin of the robot with the same memory: referring to the robot itself, it
+    would keep it alive until the garbage collector comes.
+    """
+    twin = object.__new__(type(robot))
+    vars(twin).update(vars(robot))
+    shown = signature(function)
+    plain = [p.replace(annotation=Parameter.empty) for p in list(shown.parameters.values())[1:]]
+    text = f"{function.__name__}{shown.replace(parameters=plain, return_annotation=shown.empty)}\n--\n\n{function.__doc__}"
+    method = function.__name__, text, twin
+    vars(robot)[function.__name__] = short_way(
+        compiled, partial(function, twin), quantity.result, quantity.divides or guarded, method
+    )
 
 
 def _answer(quantity: Quantity, compiled: Kernel, guarded: bool) -> Callable[..., Any]:

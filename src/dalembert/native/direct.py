@@ -30,7 +30,7 @@ MOST_AXES, MOST_ARRAYS, MOST_STRIDES = 6, 32, 100
 GIL = 32  # states from which on other threads may run meanwhile
 _NEW = 93  # PyArray_New in NumPy's table
 _RETURN = 76  # PyArray_Return: an array without axes becomes a number
-_FASTCALL = 0x80
+_FASTCALL_KEYWORDS = 0x82
 # words of the table; then eight per variable: axes, bytes, lengths of the axes; then the strides of all axes
 _WORDS = (
     *("array", "dtype", "slow", "call", "new", "result", "alloc", "set_item", "return", "save", "restore", "malloc", "free"),
@@ -46,19 +46,37 @@ class _Method(C.Structure):
 
 
 class Table(np.ndarray):
-    """The table of a function; it keeps alive what its addresses point to."""
+    """The table of a function; it keeps alive what its addresses point to. As the `self` of a method it stands for its owner."""
 
     alive: Any = None
+    owner: Any = None
+
+    def __reduce__(self) -> Any:
+        """The owner, so that a method of it pickles as such."""
+        if self.owner is None:
+            raise TypeError("this function cannot be pickled; pickle the kernel")
+        return _itself, (self.owner,)
+
+
+def _itself(owner: Any) -> Any:
+    return owner
 
 
 # objects of this interpreter look as expected; which interpreter it is must not show in the code, which others find in the cache
 PLAIN = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED") and C.sizeof(C.c_void_p) == 8
 
 
-def short_way(kernel: Any, slow: Callable[..., Any] | None = None, result: Any = None, check: bool = False) -> Any:
+def short_way(
+    kernel: Any,
+    slow: Callable[..., Any] | None = None,
+    result: Any = None,
+    check: bool = False,
+    method: tuple[str, str, Any] | None = None,
+) -> Any:
     """A built-in function that computes what a kernel does, and calls `slow`, else the kernel, for what is not plain.
 
-    Several outputs become a tuple, or a `result`, which is a tuple by another name; with `check`, NaN is not plain either.
+    Several outputs become a tuple, or a `result`, which is a tuple by another name; with `check`, NaN is not plain either. A method
+    has a name, a text that documents it, and an owner as which it pickles.
     """
     variables, fallback, shapes = (*kernel.inputs, *kernel.outputs), slow or kernel, [v.shape for v in kernel.outputs]
 
@@ -90,11 +108,13 @@ def short_way(kernel: Any, slow: Callable[..., Any] | None = None, result: Any =
         strides += [size * int(np.prod(v.shape[k + 1 :], dtype=int)) for k in range(len(v.shape))]
     table[len(table) - len(strides) :] = strides
     made = code(kernel.real)
-    method = _Method(kernel.outputs[0].name.encode(), made.address_of("direct"), _FASTCALL, None)
-    table.alive = kernel, fallback, fresh, named, made, method
+    name, text, table.owner = method or (kernel.outputs[0].name, "", None)
+    document = text.encode() or None
+    definition = _Method(name.encode(), made.address_of("direct"), _FASTCALL_KEYWORDS, document)
+    table.alive = kernel, fallback, fresh, named, made, definition, document
     kernel.serve(table)
     make = C.PYFUNCTYPE(C.py_object, C.c_void_p, C.py_object, C.c_void_p)(("PyCFunction_NewEx", C.pythonapi))
-    return make(C.addressof(method), table, None)
+    return make(C.addressof(definition), table, None)
 
 
 @cache
@@ -116,10 +136,10 @@ def _words() -> str:
 
 
 def assembly(real: str) -> str:
-    """Of `PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t count)`, for arrays of doubles or floats."""
+    """Of `PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)`, for doubles or floats."""
     size, number = BYTES[real], {"double": 12, "float": 11}[real]
     return f"""
-define ptr @direct(ptr %self, ptr %args, i64 %count) {{
+define ptr @direct(ptr %self, ptr %args, i64 %count, ptr %names) {{
 entry:
   %pointers = alloca [{MOST_ARRAYS + 1} x ptr], align 8
   %steps = alloca [{MOST_ARRAYS + MOST_STRIDES + 2} x i64], align 8
@@ -133,7 +153,9 @@ entry:
   %all = add i64 %inputs, %outputs
   %bare = icmp eq i64 %count, %inputs
   %written = icmp eq i64 %count, %all
-  %expected = or i1 %bare, %written
+  %counted_right = or i1 %bare, %written
+  %positional = icmp eq ptr %names, null
+  %expected = and i1 %counted_right, %positional
   %variables = getelementptr i64, ptr %t, i64 {len(WORD)}
   %pointers1 = getelementptr ptr, ptr %pointers, i64 1
   %steps1 = getelementptr i64, ptr %steps, i64 1
@@ -499,7 +521,7 @@ dropped_all:
 nothing:
   ret ptr null
 slow_way:
-  %other_result = call ptr %call(ptr %slow, ptr %args, i64 %count, ptr null)
+  %other_result = call ptr %call(ptr %slow, ptr %args, i64 %count, ptr %names)
   ret ptr %other_result
 }}
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)

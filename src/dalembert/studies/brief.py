@@ -32,7 +32,7 @@ def best(comparison: Comparison) -> tuple[str, Cells]:
 
     >>> import dalembert as da
     >>> best(da.compare(da.robot("two_link"), "mass_matrix", states=10))[1][1][:2]
-    ['mass matrix', '8']
+    ['mass matrix', '9']
     """
     cells = [["quantity", "methods", "differ by", "fastest", "ns per state", "fewest operations", "mul", "add"]]
     for quantity in comparison.quantities:
