@@ -11,7 +11,7 @@ import sys as _sys
 import typing as _typing
 from importlib import import_module as _import_module
 
-from dalembert import imported as _imported  # noqa: F401 - before any other module: it keeps the state of their files
+from dalembert import imported as imported  # before any other module: it keeps the state of their files
 from dalembert.version import __version__ as __version__
 
 if _typing.TYPE_CHECKING:

@@ -170,6 +170,7 @@ NOT_CALLED = {
     "da.bench", "da.study",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
     "kernel.here",  # what a thread runs, arrays as they are
+    "kernel.serve",  # fills a table of addresses
 }  # fmt: skip
 SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")
 

@@ -46,9 +46,13 @@ def case(seed: int) -> None:
     shape = np.broadcast_shapes(*(x.shape[:-1] for x in given))
     if native.shape != numpy.shape or native.shape[: len(shape)] != shape:
         raise Failure(f"{what}: shapes {native.shape} and {numpy.shape}")
+    floats = all(x.dtype == np.float32 for x in given)
+    kind, most, tolerance = (np.float32, 1e3, 1e-2) if floats else (np.float64, 1e9, 1e-9)
+    if (native.dtype, numpy.dtype) != (kind, kind):
+        raise Failure(f"{what}: results are {native.dtype} and {numpy.dtype}")
     wide = [np.broadcast_to(x, (*shape, arm.n)) for x in given]
     for index in np.ndindex(*shape):
-        state = [np.array(x[index], dtype=float) for x in wide]
+        state = [np.array(x[index], dtype=kind) for x in wide]
         try:
             alone = function(*state, backend="native")
         except da.Error as error:
@@ -57,8 +61,8 @@ def case(seed: int) -> None:
             raise
         if not np.array_equal(alone, native[index], equal_nan=True):
             raise Failure(f"{what}: state {index} alone gives {alone.tolist()}, in the batch {native[index].tolist()}")
-        if all(np.isfinite(x).all() and np.abs(x).max(initial=0) < 1e9 for x in state):
-            _close(native[index], numpy[index], f"{what} at {index}")
+        if all(np.isfinite(x).all() and np.abs(x).max(initial=0) < most for x in state):
+            _close(native[index], numpy[index], f"{what} at {index}", tolerance)
 
 
 def _singular(error: Exception, given) -> bool:
@@ -67,10 +71,10 @@ def _singular(error: Exception, given) -> bool:
     return isinstance(error, da.Error) and "no positive inertia" in str(error) and far
 
 
-def _close(a, b, what: str) -> None:
+def _close(a, b, what: str, tolerance: float) -> None:
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise Failure(f"{what}: not finite, native {a.tolist()}, numpy {b.tolist()}")
-    if np.abs(a - b).max(initial=0.0) > 1e-9 * max(np.abs(b).max(initial=0.0), 1e-300):
+    if np.abs(a - b).max(initial=0.0) > tolerance * max(np.abs(b).max(initial=0.0), 1e-300):
         raise Failure(f"{what}: native {a.tolist()}, numpy {b.tolist()}")
 
 

@@ -107,9 +107,10 @@ def {function.__name__}({head}):
         "defaults": {p.name: p.default for p in parameters},
     }
     exec(compile(source, f"<dalembert {function.__name__}>", "exec"), scope)  # noqa: S102 - our own text
-    made = scope["made"] = wraps(function)(scope[function.__name__])
-    usual = tuple(scope["defaults"][name] for name in options)
-    made.usual = usual[0] if len(usual) == 1 else usual
+    made: Any = wraps(function)(scope[function.__name__])
+    usual = [scope["defaults"][name] for name in options]
+    made.usual = usual[0] if len(usual) == 1 else tuple(usual)
+    scope["made"] = made
     return cast("F", made)
 
 

@@ -130,8 +130,8 @@ class Kernel:
         if shape == ():
             return self._alone(given, out)
         if out is None and self.dtype.itemsize * prod(shape) * max(v.size for v in self.outputs) >= recycle.LEAST:
-            fresh = tuple(recycle.empty((*shape, *v.shape), self.dtype) for v in self.outputs)
-            out = fresh if len(fresh) > 1 else fresh[0]
+            fresh = [recycle.empty((*shape, *v.shape), self.dtype) for v in self.outputs]
+            out = tuple(fresh) if len(fresh) > 1 else fresh[0]
         states = prod(shape)
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
             return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
@@ -144,7 +144,7 @@ class Kernel:
 
     def _alone(self, arrays: list[Any], out: Any) -> Any:
         """One state."""
-        lent, dense = self.one.frame(), [np.require(a, self.dtype, "CA") for a in arrays]
+        lent, dense = self.one.frame(), [np.require(a, self.dtype, ("C", "A")) for a in arrays]
         results = [np.empty(v.shape, self.dtype) for v in self.outputs]
         pointers = [a.ctypes.data for a in (*lent, *dense, *results)]
         _FUNCTION(self.one.address)((C.c_void_p * len(pointers))(*pointers), None, None, None)
@@ -152,8 +152,8 @@ class Kernel:
             for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
                 target[...] = result
             return out
-        values = tuple(x[()] for x in results)  # no axes: a number
-        return values if len(values) > 1 else values[0]
+        values = [x[()] for x in results]  # no axes: a number
+        return tuple(values) if len(values) > 1 else values[0]
 
     def _split(self, arrays: list[Any], batch: tuple[int, ...], count: int, out: Any) -> Any:
         """Cut the batch into parts of whole vectors, one part a thread."""

@@ -276,10 +276,10 @@ def transposed(e: Assembly, rows: list[str]) -> list[str]:
 def _within(e: Assembly, rows: list[str]) -> list[str]:
     """Rows as long as a part: in each part of the results stands a column of that part."""
     if len(rows) == 2:
-        return [_mixed(e, *rows, 1, half) for half in (0, 1)]
+        return [_mixed(e, rows[0], rows[1], 1, half) for half in (0, 1)]
     a, b, c, d = rows
     low, high = ((_mixed(e, a, b, 1, half), _mixed(e, c, d, 1, half)) for half in (0, 1))
-    return [_mixed(e, *pair, 2, half) for pair in (low, high) for half in (0, 1)]
+    return [_mixed(e, first, second, 2, half) for first, second in (low, high) for half in (0, 1)]
 
 
 def _mixed(e: Assembly, a: str, b: str, group: int, half: int) -> str:
