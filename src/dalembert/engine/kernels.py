@@ -53,10 +53,11 @@ def compile(
     backend: Backend = "auto",
     **options: Any,
 ) -> Kernel | NumpyKernel:
-    """The evaluator of a quantity, made once per robot and kept with it; calling this first warms it up.
+    """The evaluator of a quantity, made once per robot and kept with it.
 
-    backend "native" compiles to vector code, "numpy" runs generated NumPy source, "auto" takes native code unless llvmlite is
-    missing or the program is too large to compile in reasonable time. The result's `backend` is the one used.
+    backend "native" compiles to machine code, "numpy" runs generated NumPy source, "auto" takes native code unless llvmlite is
+    missing or the program has more than half a million operations. The result's `backend` is the one used. Code for batches is
+    compiled now; code for one state when one is first computed, as is code for float32.
 
     >>> import dalembert as da
     >>> da.robot("two_link").compile("inverse_dynamics").backend
