@@ -3,15 +3,18 @@
 import operator
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import Error, brief
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+if TYPE_CHECKING:  # else it is imported by those who have work for threads
+    from queue import SimpleQueue
 
+    Jobs = SimpleQueue[tuple[Callable[[], Any], SimpleQueue[BaseException | None]]]
 _chosen: int | None = None
-_pool: "tuple[int, int, ThreadPoolExecutor] | None" = None  # process, size, pool: a fork must not reuse it
+_threads: "tuple[int, int, Jobs] | None" = None  # process, how many, where they wait
 
 
 def set_threads(count: int | None) -> None:
@@ -34,30 +37,52 @@ def get_threads() -> int:
 
 
 def run(jobs: list[Callable[[], Any]]) -> None:
-    """Call all of them, the last one here and the others on the pool; returns when all are done, then raises the first error."""
-    from concurrent.futures import wait  # here, for with it comes all of logging
+    """Call all of them, the last one here and the others on threads; returns when all are done, then raises the first error."""
+    from queue import SimpleQueue
 
-    futures: list[Future[Any]] = []
-    here = [jobs[-1]]
-    for job in jobs[:-1]:
-        try:
-            futures.append(_executor(len(jobs) - 1).submit(job))
-        except RuntimeError:  # the interpreter is shutting down: no new threads
-            here.append(job)
-    try:
-        for job in here:
+    waiting, done = _crew(len(jobs) - 1), SimpleQueue[BaseException | None]()
+    if waiting is None:
+        for job in jobs:
             job()
+        return
+    for job in jobs[:-1]:
+        waiting.put((job, done))
+    errors: list[BaseException | None] = []
+    try:
+        jobs[-1]()
     finally:
-        wait(futures)
-    for future in futures:
-        future.result()
+        errors += [done.get() for _ in jobs[1:]]
+    for error in errors:
+        if error is not None:
+            raise error
 
 
-def _executor(workers: int) -> "ThreadPoolExecutor":
-    global _pool
-    from concurrent.futures import ThreadPoolExecutor
+def _crew(workers: int) -> "Jobs | None":
+    """Where so many threads wait for jobs, which takes half the time of an executor's; None if there are no threads.
 
+    A fork leaves none of them to the child, which starts its own.
+    """
+    from queue import SimpleQueue
+
+    global _threads
     process = os.getpid()
-    if _pool is None or _pool[0] != process or _pool[1] < workers:
-        _pool = process, workers, ThreadPoolExecutor(workers, thread_name_prefix="dalembert")
-    return _pool[2]
+    if _threads is None or _threads[0] != process:
+        _threads = process, 0, SimpleQueue()
+    _, count, waiting = _threads
+    with suppress(RuntimeError):  # the interpreter is shutting down: no new threads
+        while count < workers:
+            Thread(target=_work, args=(waiting,), name="dalembert", daemon=True).start()
+            count += 1
+    _threads = process, count, waiting
+    return waiting if count else None
+
+
+def _work(waiting: "Jobs") -> None:
+    while True:
+        job, done = waiting.get()
+        try:
+            job()
+            done.put(None)
+        except BaseException as error:
+            done.put(error)
+        del job, done  # an idle thread keeps nothing alive
