@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import inspect
 import pickle
 import re
 import sys
@@ -17,7 +18,7 @@ from test_native import MIXED, program, states
 import dalembert as da
 from dalembert.native import recycle
 from dalembert.native.direct import short_way
-from dalembert.native.kernel import Kernel
+from dalembert.native.kernel import Kernel, build
 from dalembert.trace import trace
 
 
@@ -279,3 +280,43 @@ def test_recycling_keeps_no_more_than_its_limit():
     held = [recycle.empty((1 << 20,)) for _ in range(20)]
     assert sum(b.size for b in recycle._buffers) <= 128 << 20
     assert len({x.ctypes.data for x in held}) == 20
+
+
+def test_long_programs_are_recorded_again_rather_than_kept(monkeypatch):
+    monkeypatch.setattr("dalembert.native.kernel.KEPT", 10)
+    monkeypatch.setenv("DALEMBERT_CACHE", "off")
+    p, count = program(lambda x: x * x + 7, x=(20,)), []
+    kernel = build("", lambda: count.append(1) or p, ())
+    assert len(count) == 1
+    batch, one = kernel(np.ones((3, 20))), kernel(np.ones(20))
+    assert len(count) == 2
+    assert np.array_equal(batch[0], one)
+
+
+def test_a_robot_answers_plain_calls_at_once():
+    """From the second call on its method is a built-in function, which is documented, pickles, and needs no robot to live on."""
+    arm = da.robot("rp").with_payload(0.7)
+    x = np.full((3, 2), 0.4)
+    tau = arm.inverse_dynamics(*x)
+    method = arm.inverse_dynamics
+    assert type(method).__name__ == "builtin_function_or_method"
+    assert method.__name__ == "inverse_dynamics"
+    assert method.__doc__ == da.Robot.inverse_dynamics.__doc__
+    names = list(inspect.signature(da.Robot.inverse_dynamics).parameters)
+    assert list(inspect.signature(method).parameters) == names[1:]
+    same = [
+        method(*x), method(*x.tolist()), method(x[0], qd=x[1], qdd=x[2]), method(*x, method="newton_euler"), method(*x[:, None])[0],
+        pickle.loads(pickle.dumps(method))(*x), pickle.loads(pickle.dumps(arm)).inverse_dynamics(*x), method(*x, out=np.empty(2)),
+    ]  # fmt: skip
+    assert all(np.array_equal(y, tau) for y in same)
+    close(method(*x, method="lie_group"), tau, 1e-12)
+    watch = weakref.ref(arm)
+    gc.disable()
+    try:
+        del arm
+        assert watch() is None
+    finally:
+        gc.enable()
+    assert np.array_equal(method(*x.tolist()), tau)
+    with pytest.raises(da.Error, match=r"inverse_dynamics: qd has shape \(3,\), rp needs \(\.\.\., 2\)"):
+        method(x[0], np.zeros(3), x[2])

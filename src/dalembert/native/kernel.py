@@ -21,6 +21,7 @@ from dalembert.trace.program import Program, Variable, signature
 WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
 MOST_SCALARS = 16_384  # of all inputs and outputs together: a vector each in the frame
 MOST_ARRAYS = 32
+KEPT = 20_000  # nodes of a program kept in memory, a few MB, for what is compiled later; longer ones are recorded again
 _made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
 
 
@@ -48,13 +49,19 @@ class Kernel:
     backend = "native"
 
     def __init__(
-        self, about: Mapping[str, Any], program: Callable[[], Program], rebuild: tuple[Any, ...], real: str = "double"
+        self,
+        about: Mapping[str, Any],
+        program: Callable[[], Program],
+        rebuild: tuple[Any, ...],
+        real: str = "double",
+        made: Program | None = None,
     ) -> None:
+        """`program` makes the program, which is `made` if it is there already."""
         self.inputs, self.outputs = (
             tuple(Variable(name, tuple(shape)) for name, shape in about[side]) for side in ("inputs", "outputs")
         )
         self.size: int = about["size"]
-        self._about, self._program, self._rebuild, self.real = about, program, rebuild, real
+        self._about, self._program, self._made, self._rebuild, self.real = about, program, made, rebuild, real
         self.dtype = np.dtype(float if real == "double" else np.float32)
         self._tables: list[ref[Table]] = []
 
@@ -76,7 +83,8 @@ class Kernel:
             from dalembert.native import emit  # what only compiling needs
             from dalembert.native.pieces import planned
 
-            program, here = self._program(), machine.host()
+            program, here = self._made or self._program(), machine.host()
+            self._made = program if len(program.nodes) <= KEPT else None
             _compilable(program)
             plan = planned(program)
             if lanes == 1:
@@ -96,7 +104,7 @@ class Kernel:
     @cached_property
     def narrow(self) -> "Kernel":
         """The same program in float32."""
-        return self if self.real == "float" else Kernel(self._about, self._program, (_narrow, self._rebuild), "float")
+        return self if self.real == "float" else Kernel(self._about, self._program, (_narrow, self._rebuild), "float", self._made)
 
     def serve(self, table: Table) -> None:
         """Tell a fast path where the functions are, now or as soon as they are compiled."""
@@ -228,7 +236,7 @@ def build(key: str, program: Callable[[], Program], rebuild: tuple[Any, ...]) ->
     made = program()
     _compilable(made)
     keep(key.encode(), json.dumps(_about(made)).encode())
-    return Kernel(_about(made), lambda: made, rebuild)
+    return Kernel(_about(made), program, rebuild, made=made)
 
 
 def _about(program: Program) -> dict[str, Any]:
