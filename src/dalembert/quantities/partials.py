@@ -212,7 +212,7 @@ def kinetic_energy_parts(robot: Model, q: ArrayLike, qd: ArrayLike) -> EnergyPar
     """The kinetic energy of each link, by translation and rotation, and by traces. Signature (n),(n)->(n),(n),(n).
 
     tran and rot are m v.v / 2 and omega.I omega / 2: Fu, Gonzalez and Lee (3.4-5), Silver (3.1); trace is
-    Tr(sum_p sum_r U_ip J_i U_ir^T qd_p qd_r) / 2, (3.2-16), their sum; that of the arm is the sum over the links (3.2-20). Rotors are left out.
+    Tr(sum_p sum_r U_ip J_i U_ir^T qd_p qd_r) / 2, (3.2-16), their sum; over all links it is (3.2-20). Rotors are left out.
 
     >>> import dalembert as da
     >>> tran, rot, trace = da.robot("two_link").kinetic_energy_parts([0.0, 0.0], [1.0, 0.0])

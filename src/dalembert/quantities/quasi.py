@@ -53,10 +53,9 @@ def _T(x: Array) -> Array:
 
 @np.errstate(all="ignore")
 def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> DiagonalizedTerms:
-    """Rates of mass factor and quasi-velocities, and C(q, nu), C(q, xi) in operator form: Kozlowski (30) to (34), (36), (42), (45), (48),
-    (49).
+    """Rates of mass factor and quasi-velocities, and C(q, nu), C(q, xi) in operator form.
 
-    Signature (n),(n),(n)->(n,n),(n),(n),(n),(6n),(n),(n),(n,n),(n,n,n).
+    Kozlowski (30) to (34), (36), (42), (45), (48), (49). Signature (n),(n),(n)->(n,n),(n),(n),(n),(6n),(n),(n),(n,n),(n,n,n).
 
     >>> import dalembert as da
     >>> arm, q, qd = da.robot("two_link"), [0.3, 0.5], [1.0, 2.0]

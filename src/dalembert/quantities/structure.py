@@ -23,9 +23,9 @@ def coriolis_matrix(
 ) -> Result:
     """The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k. Signature (n),(n)->(n,n).
 
-    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew: Park and Lynch (9.87), (9.88). method: `composite_body`, and `composite_body_world` for
-    long chains, take a number of steps that grows with n^2; `lie_closed_form` sums the symbols of Park, Bobrow and Ploen. The
-    default is the first or the second, whichever takes fewer operations.
+    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew: Park and Lynch (9.87), (9.88). method: `composite_body`,
+    and `composite_body_world` for long chains, take a number of steps that grows with n^2; `lie_closed_form` sums the symbols of
+    Park, Bobrow and Ploen. The default is the first or the second, whichever takes fewer operations.
 
     >>> import dalembert as da
     >>> da.robot("two_link").coriolis_matrix([0.0, 0.5], [1.0, 2.0]).round(6).tolist()

@@ -1,8 +1,8 @@
 """Where the equations, tables, figures, algorithms and problems of the five documents are computed, tested and explained.
 
 `concordance.toml` says what each item is, and which row of `rows.toml` has its function, its test and its place in the pages. The
-line comes from the source: a tag is an equation's number in parentheses, in a comment or docstring, as formulations have
-always numbered them. Its form tells the document, `x.y-z` and `9.x` and Silver's `x.y`; for plain numbers it is the one named last before
+line comes from the source: a tag is an equation's number in parentheses, in a comment or docstring, as formulations have always
+numbered them. Its form tells the document (FGL 3.x-y, PL 9.x, Silver other x.y); for plain numbers it is the one named last before
 the tag, or the only one that the module's docstring names. `(a) to (b)` and `(a)-(b)` are ranges.
 """
 
@@ -58,8 +58,8 @@ class Tag(NamedTuple):
 class Source:
     """An item of a document: what it is, and where it is computed, tested and explained. The page is relative to `docs`.
 
-    `within` names the item that a step of a derivation or a definition leads to, whose line this is. Without a function the document
-    only mentions it, or draws it.
+    `within` names the item that a step of a derivation or a definition leads to, whose line this is. Without a function the
+    document only mentions it, or draws it.
     """
 
     name: str
@@ -101,8 +101,8 @@ class Source:
 def source(item: str) -> Source:
     """Where an equation, table, figure, algorithm or problem of the five documents is computed, tested and explained.
 
-    Documents are Silver, FGL (Fu, Gonzalez and Lee, chapter 3), PL (Park and Lynch, chapter 9), Kozlowski and PBP (Park, Bobrow and Ploen).
-    The document may be left out where the number is in one of them only: `3.3-55`.
+    Documents are Silver, FGL (Fu, Gonzalez and Lee, chapter 3), PL (Park and Lynch, chapter 9), Kozlowski and PBP (Park, Bobrow
+    and Ploen). The document may be left out where the number is in one of them only: `3.3-55`.
 
     >>> import dalembert as da
     >>> found = da.source("FGL 3.3-55")
@@ -148,14 +148,9 @@ def _named(item: str) -> str:
         return found[0]
     if found:
         raise Error(f"{brief(item)} is in more than one document: say {' or '.join(found)}")
-    near = get_close_matches(
-        f"{known[0]} {wanted}" if document else wanted, entries() if document else [*_numbers()], n=3, cutoff=0.5
-    )
-    raise Error(f"no item {brief(item)}" + (f"; near it: {', '.join(near)}" if near else ""))
-
-
-def _numbers() -> set[str]:
-    return {name.partition(" ")[2] for name in entries()}
+    numbers = {name.partition(" ")[2]: name for name in entries() if name.partition(" ")[0] in known}
+    near = ", ".join(numbers[x] for x in get_close_matches(wanted, numbers, cutoff=0.5))
+    raise Error(f"no item {brief(item)}" + (f"; near it: {near}" if near else ""))
 
 
 def _document(given: str, item: str) -> str:
