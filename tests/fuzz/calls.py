@@ -165,9 +165,10 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
+    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
-    "da.bench", "da.study",  # which take seconds
+    "da.bench", "da.study", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
     "kernel.here",  # what a thread runs, arrays as they are
     "kernel.serve",  # fills a table of addresses

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dalembert.errors import Error, brief
-from dalembert.formulations import METHODS
+from dalembert.formulations import methods
 from dalembert.studies import errata
 
 #: The documents by the names that items have, each with its key in `errata.DOCUMENTS`.
@@ -205,7 +205,7 @@ def _line(name: str, function: str | None, method: str | None) -> tuple[str | No
 def _home(function: str, method: str | None) -> tuple[Path, range]:
     """The file and lines of a public function; of its formulation, if a method is named or there is only one."""
     thing, name = resolved(function), function.rpartition(".")[2]
-    able = [m for m, quantities in METHODS.items() if name in quantities]
+    able = methods(name)
     if function.startswith("dalembert.Robot.") and (method or len(able) == 1):
         thing = getattr(import_module(f"dalembert.formulations.{method or able[0]}"), name, thing)
     thing = inspect.unwrap(getattr(thing, "__func__", thing))
