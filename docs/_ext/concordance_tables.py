@@ -34,7 +34,7 @@ def item(entry: Source) -> list[str]:
     """One line of the concordance; the item's name is an anchor."""
     anchor = entry.name.lower().replace(" ", "-").replace(".", "-")
     what = plain(entry.what) + (f", to {plain(entry.within.partition(' ')[2])}" if entry.within else "")
-    errata = ", ".join(f"[{name}](errata.md#{name})" for name in entry.errata)
+    errata = ", ".join(f"{{ref}}`{name} <{name.lower()}>`" for name in entry.errata)
     place = code(entry.place and entry.place.removeprefix("dalembert/"))
     test = code(entry.test and entry.test.removeprefix("tests/"))
     return [f"[{entry.name}]{{#{anchor}}}", what, call(entry.function, entry.method), place, test, errata, linked(entry.page)]
