@@ -131,7 +131,9 @@ def test_shown():
     assert text.startswith("FGL 3.3-55: net moment on a link, in its own axes\n")
     assert re.search(r"line +dalembert/formulations/newton_euler.py:\d+\n", text)
     assert (
-        "inverse_dynamics (newton_euler)" in text and "E-F14" in text and "docs/formulations/newton_euler.md#newton_euler" in text
+        "inverse_dynamics (newton_euler)" in text
+        and "E-F14, (3.3-50) to (3.3-53), (3.3-55): printed " in text
+        and "docs/formulations/newton_euler.md#newton_euler" in text
     )
     assert "leads to  FGL 3.3-13" in str(da.source("FGL 3.3-7"))
     assert "does not describe a computation" in str(da.source("FGL figure 3.9"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from errata_tables import plain
 from markdown_tables import markdown_table
 
-from dalembert.studies.concordance import Source, rows, sources
+from dalembert.studies.concordance import Source, resolved, rows, sources
 
 DOCS = Path(__file__).parents[1]
 INVENTORY = tuple(dict.fromkeys(name[0] for name in rows()))
@@ -17,9 +17,12 @@ def code(text: str | None) -> str:
 
 
 def call(function: str | None, method: str | None) -> str:
-    """A public function, and the formulation if there are several."""
-    short = function and function.removeprefix("dalembert.")
-    return (code(short) or "not described") + (f" ({plain(method)})" if method else "")
+    """A public function, linked if the reference has it, and the formulation if there are several."""
+    if function is None:
+        return "not described"
+    short = function.removeprefix("dalembert.")
+    referred = callable(resolved(function)) and not short.startswith("formulations.")
+    return (f"{{py:obj}}`{short} <{function}>`" if referred else code(short)) + (f" ({plain(method)})" if method else "")
 
 
 def linked(page: str) -> str:

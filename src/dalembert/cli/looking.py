@@ -107,10 +107,10 @@ def bench(
 
 
 def where(
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="An equation, table, figure or problem: FGL 3.3-55, Kozlowski 36.")],
+    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="An equation, table, figure or problem: FGL 3.3-55, PBP 20.")],
 ) -> None:
     """Tell where an item of the five documents is computed, tested and explained."""
-    print(da.source(item))
+    print(da.source(" ".join(item)))
 
 
 COMMANDS = (

@@ -82,7 +82,7 @@ class Source:
     @property
     def place(self) -> str | None:
         """File and line, as editors understand it."""
-        return None if self.file is None else self.file if self.line is None else f"{self.file}:{self.line}"
+        return None if self.file is None else f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
         call = self.function and self.function + (f" ({self.method})" if self.method else "")
@@ -92,10 +92,11 @@ class Source:
             "function": call or "none: the document does not describe a computation",
             "line": self.place,
             "test": self.test,
-            "misprint": ", ".join(self.errata),
             "page": f"docs/{self.page}",
         }
-        return "\n".join([f"{self.name}: {self.what}", *(f"  {key:<9} {value}" for key, value in lines.items() if value)])
+        misprints = [f"{e.id}, {e.place}: printed {e.printed}; right: {e.right}" for e in errata.ERRATA if e.id in self.errata]
+        shown = [*((key, value) for key, value in lines.items() if value), *(("misprint", text) for text in misprints)]
+        return "\n".join([f"{self.name}: {self.what}", *(f"  {key:<9} {value}" for key, value in shown)])
 
 
 def source(item: str) -> Source:
@@ -198,6 +199,8 @@ def _line(name: str, function: str | None, method: str | None) -> tuple[str | No
     claims = sorted(
         (tag.file != home, tag.line not in span, tag.rank, tag.file, tag.line) for tag in tags() if tag.name == name and tag.claims
     )
+    if not claims and not span:
+        return None, None
     file, line = claims[0][3:] if claims else (home, span.start)
     return f"dalembert/{file.relative_to(PACKAGE).as_posix()}", line
 
@@ -212,7 +215,7 @@ def _home(function: str, method: str | None) -> tuple[Path, range]:
     try:
         lines, first = inspect.getsourcelines(thing)
         return Path(inspect.getsourcefile(thing) or ""), range(first, first + len(lines))
-    except TypeError:  # a constant: its lines have tags
+    except (TypeError, OSError):  # a constant, whose lines have tags; a package without its source
         return PACKAGE, range(0)
 
 
