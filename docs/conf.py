@@ -23,6 +23,7 @@ extensions = [
     "docstrings",
     "printed_tables",
     "misprints",
+    "concordance_pages",
 ]
 exclude_patterns = ["_build", "_ext", "images/*.md"]
 templates_path = []

@@ -315,6 +315,7 @@ def test_appendix_of_park_bobrow_and_ploen():
 
     true = al.newton_euler(M, body.com, I, V, Vd)[:3]
     close(sign(-1), true, 1e-13)
+    close(al.body_wrench(body.spatial, V, Vd)[:3], true, 1e-13)
     assert np.abs(sign(1) - true).max() > 1e-3
     close(-r @ r @ wd, r @ al.skew(wd) @ body.com, 1e-13)
     close(-W @ r @ r @ w, r @ W @ W @ body.com, 1e-13)

@@ -105,6 +105,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["derive", "two_link", "-m", "magic"], "unknown method"),
         (["generate", "two_link", "cobol"], "unknown language"),
         (["complexity", "-q", "energy"], "unknown quantity"),
+        (["where", "FGL 3.3-60"], "no item 'FGL 3.3-60'; near it: FGL 3.3-"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line(ran, arguments, message):
@@ -202,6 +203,10 @@ def test_compare_and_complexity(ran):
     assert (
         ran("complexity", "two_link", "--quantity", "mass_matrix")[1] == f"{da.complexity(da.robot('two_link'), 'mass_matrix')}\n"
     )
+
+
+def test_where(ran):
+    assert ran("where", "FGL 3.3-55")[1] == ran("where", "fgl", "(3.3-55)")[1] == f"{da.source('FGL 3.3-55')}\n"
 
 
 def test_bench(ran):

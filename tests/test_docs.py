@@ -1,5 +1,6 @@
 """The pages of the documentation, as far as they can be judged without building them (`make docs` does, warnings being errors)."""
 
+import ast
 import importlib
 import inspect
 import re
@@ -19,7 +20,7 @@ BESIDE = re.compile(r"^:::\{beside\} (\S+)(?: (\S+))?\n((?::\w+: .*\n)*)", re.MU
 @pytest.fixture(autouse=True)
 def helpers(monkeypatch):
     """What the build uses, on the path; nothing of it needs Sphinx."""
-    names = ("methods", "source", "plain_text", "offline", "rows")
+    names = ("methods", "source", "plain_text", "offline", "rows", "concordance_tables")
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -30,6 +31,16 @@ def helpers(monkeypatch):
 
 def helper(name):
     return importlib.import_module(name)
+
+
+def test_what_the_build_imports_exists():
+    """Of the package; most extensions need Sphinx, which tests do without."""
+    for file in (DOCS / "_ext").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dalembert"):
+                module = importlib.import_module(node.module)
+                for name in node.names:
+                    assert hasattr(module, name.name), f"{file.name} imports {name.name} from {node.module}, which has no such name"
 
 
 def test_every_method_has_its_page():
@@ -207,3 +218,20 @@ def test_tables_of_the_counts_page_exist():
     source = (DOCS / "_ext" / "printed_tables.py").read_text(encoding="utf-8")
     known = re.findall(r'^    "([a-z0-9.-]+)": ', source[source.index("TABLES:") :], re.MULTILINE)
     assert sorted(re.findall(r"^```\{printed-table\} (\S+)$", page, re.MULTILINE)) == sorted(known)
+
+
+def test_tables_of_the_concordance_are_complete():
+    """Every item and every row of the inventory is on its page, and pages ask for tables that exist."""
+    tables = helper("concordance_tables")
+    from dalembert.studies.concordance import DOCUMENTS, entries, rows
+
+    for name, known, text, count in (
+        ("concordance", tuple(DOCUMENTS), tables.concordance, len(entries())),
+        ("inventory", tables.INVENTORY, tables.inventory, len(rows())),
+    ):
+        page = (DOCS / ("rows.md" if name == "inventory" else "concordance.md")).read_text(encoding="utf-8")
+        assert re.findall(rf"^```\{{{name}\}} (\S+)$", page, re.MULTILINE) == list(known)
+        made = [text(part).splitlines() for part in known]
+        assert sum(len(lines) - 2 for lines in made) == count
+        for lines in made:
+            assert len({re.sub(r"\\\|", "", line).count("|") for line in lines}) == 1

@@ -1,17 +1,17 @@
-"""docs/rows.toml: every row of the inventory names a public function, a test and a place in the documentation that exist."""
+"""studies/rows.toml: every row of the inventory names a public function, a test and a place in the documentation that exist."""
 
 import ast
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import dalembert
+from dalembert.studies.concordance import resolved, rows
 
 ROOT = Path(__file__).parents[1]
-ROWS = tomllib.loads((ROOT / "docs" / "rows.toml").read_text(encoding="utf-8"))
+ROWS = rows()
 PROBLEMS = (
     "3.1",
     "3.2",
@@ -61,10 +61,8 @@ def test_row(name):
     assert anchor in anchors(page), f"{page} has no {anchor}"
     if name in MENTIONED:
         return
-    thing = dalembert
-    for part in row["function"].removeprefix("dalembert.").split("."):
-        assert not part.startswith("_")
-        thing = getattr(thing, part)
+    assert "._" not in row["function"]
+    resolved(row["function"])
     if "method" in row:
         assert row["method"] in dalembert.methods(row["function"].rpartition(".")[2])
     file, _, test = row["test"].partition("::")

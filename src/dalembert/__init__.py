@@ -57,6 +57,9 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.compare import Comparison as Comparison
     from dalembert.studies.compare import compare as compare
     from dalembert.studies.complexity import complexity as complexity
+    from dalembert.studies.concordance import Source as Source
+    from dalembert.studies.concordance import source as source
+    from dalembert.studies.concordance import sources as sources
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import study as study
     from dalembert.symbolic.closed_form.equations import Equations as Equations
@@ -91,6 +94,7 @@ _PLACES = {
     "studies.bench": "bench",
     "studies.compare": "Comparison compare",
     "studies.complexity": "complexity",
+    "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "study",
     "symbolic.closed_form.equations": "Equations equations",

@@ -38,7 +38,7 @@ VALID: dict[str, Any] = {
     "W_dot": np.eye(3), "omega": (0, 0, 1), "omega_dot": (0, 0, 1), "r": (0, 0, 1), "starred_velocity": (0, 0, 1),
     "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
     "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),
-    "wrench": np.ones(6), "partial": np.eye(3), "acceleration": np.eye(3),
+    "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
 }  # fmt: skip
 
 
@@ -165,9 +165,10 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Tree", "da.Trajectory",
+    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
-    "da.bench", "da.study",  # which take seconds
+    "da.bench", "da.study", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
     "kernel.here",  # what a thread runs, arrays as they are
     "kernel.serve",  # fills a table of addresses

@@ -111,7 +111,7 @@ def body_of_pseudo_inertia(pseudo: ArrayLike) -> Body:
 
 @np.errstate(all="ignore")
 def spatial_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array:
-    """The 6x6 inertia about the frame's origin: Park, Bobrow and Ploen (21), Park and Lynch (9.24) for com = 0.
+    """The 6x6 inertia about the frame's origin: Park, Bobrow and Ploen (21), Park and Lynch (9.23) for com = 0.
 
     Signature (),(3),(3,3)->(6,6): [[I - m [c]^2, m [c]], [-m [c], m 1]], the tensor being about the centre of mass.
 
@@ -150,6 +150,8 @@ def featherstone_product(a: ArrayLike, b: ArrayLike) -> Array:
 
 def inertia_rate(tensor: ArrayLike, omega: ArrayLike) -> Array:
     """I-dot = omega x I - I x omega of a rotating body's tensor in fixed axes: Silver, appendix A. Signature (3,3),(3)->(3,3).
+
+    With a partial angular velocity in place of omega it is a partial of I; projections of both are Silver's (3.5) and (3.10).
 
     >>> inertia_rate(np.diag([1.0, 2.0, 3.0]), [0.0, 0.0, 1.0])[0].tolist()
     [0.0, -1.0, 0.0]
@@ -204,7 +206,7 @@ def body_wrench(inertia: ArrayLike, twist: ArrayLike, twist_rate: ArrayLike) -> 
 
 
 def body_acceleration(inertia: ArrayLike, twist: ArrayLike, wrench: ArrayLike) -> Array:
-    """V-dot of a body on which a wrench acts: (9.34) solved. Signature (6,6),(6),(6)->(6).
+    """V-dot of a body on which a wrench acts: (9.33) solved. Signature (6,6),(6),(6)->(6).
 
     It gives the motion of the fictitious link that exerts a load on the tip (Silver, section 3.2).
 

@@ -106,7 +106,7 @@ def Ad_dual(pose: ArrayLike) -> Array:
 
 
 def ad(twist: ArrayLike) -> Array:
-    """The 6x6 matrix of ad_V, W -> [V, W]: Park, Bobrow and Ploen (6), Park and Lynch (9.28). Signature (6)->(6,6).
+    """The 6x6 matrix of ad_V, W -> [V, W]: Park, Bobrow and Ploen (6), Park and Lynch (9.28)-(9.30). Signature (6)->(6,6).
 
     >>> (ad([0, 0, 1, 0, 0, 0]) @ [1, 0, 0, 0, 0, 0]).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]

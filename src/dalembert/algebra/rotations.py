@@ -64,7 +64,8 @@ def series(square: Any) -> tuple[Array, Array, Array]:
 def exp_so3(rotation_vector: ArrayLike) -> Array:
     """The rotation exp([w]) by the angle |w| about w, Rodrigues' formula: Park, Bobrow and Ploen (16). Signature (3)->(3,3).
 
-    exp([w]) = 1 + sin t / t [w] + (1 - cos t) / t^2 [w]^2, t = |w|
+    exp([w]) = 1 + sin t / t [w] + (1 - cos t) / t^2 [w]^2, t = |w|. Its columns are the axes of the rotated body, Silver (2.1), its
+    transpose is its inverse (2.2).
 
     >>> import numpy as np
     >>> exp_so3([0.0, 0.0, np.pi / 2]).round(12).tolist()

@@ -106,6 +106,13 @@ def bench(
     print("\n".join(timings.notes))
 
 
+def where(
+    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="An equation, table, figure or problem: FGL 3.3-55, PBP 20.")],
+) -> None:
+    """Tell where an item of the five documents is computed, tested and explained."""
+    print(da.source(" ".join(item)))
+
+
 COMMANDS = (
     (robots, ["dalembert robots"]),
     (info, ["dalembert info panda"]),
@@ -114,4 +121,5 @@ COMMANDS = (
     (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix | less -S"]),
     (complexity, ["dalembert complexity", "dalembert complexity puma560 --quantity forward_dynamics"]),
     (bench, ["dalembert bench panda"]),
+    (where, ['dalembert where "FGL 3.3-55"', 'dalembert where "FGL table 3.4"']),
 )

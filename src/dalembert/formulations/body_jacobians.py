@@ -10,7 +10,7 @@ from dalembert.model.tree import Tree
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n), rotors left out."""
+    """M (..., n, n), the matrix of twice the kinetic energy (9.59), (9.60); rotors left out."""
     n = len(tree.parents)
     M: dict[tuple[int, int], Any] = {}
     columns: list[dict[int, Any]] = []  # of J_i, by the joints on the path to link i

@@ -35,7 +35,7 @@ from dalembert.model.tree import Tree
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:
-    """Joint accelerations qdd (..., n)."""
+    """Joint accelerations qdd (..., n), from (40)."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -49,12 +49,12 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None
     for i in range(n):
         D_dot = dot(k.s[i], rotate(rates[i], k.s[i]))
         nu_dot = kappa[i] / root[i] - C[i]
-        xi_dot.append((nu_dot - D_dot * xi[i] / (2 * root[i])) / root[i])
+        xi_dot.append((nu_dot - D_dot * xi[i] / (2 * root[i])) / root[i])  # (46)
     return stack(joint_accelerations(tree, k, f, O, V, rates, xi_dot))
 
 
 def quasi_velocity(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> Array:
-    """nu (..., n) from qd."""
+    """nu (..., n) from qd (28)."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     _, xi = velocities(tree, k, f, qd)
@@ -69,7 +69,7 @@ def joint_velocity(tree: Tree, q: Any, nu: Any, pivots: Pivots = PLAIN) -> Array
 
 
 def quasi_force(tree: Tree, q: Any, tau: Any, pivots: Pivots = PLAIN) -> Array:
-    """epsilon (..., n) from tau."""
+    """epsilon (..., n) from tau (41)."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     return stack([kappa / sqrt(D) for D, kappa in zip(f.D, forces(tree, k, f, tau), strict=True)])
@@ -83,7 +83,7 @@ def joint_force(tree: Tree, q: Any, epsilon: Any, pivots: Pivots = PLAIN) -> Arr
 
 
 def quasi_coriolis(tree: Tree, q: Any, nu: Any, pivots: Pivots = PLAIN) -> Array:
-    """C(q, nu) (..., n), gravity left out."""
+    """C(q, nu) (..., n) of (41), gravity left out."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     root = [sqrt(D) for D in f.D]

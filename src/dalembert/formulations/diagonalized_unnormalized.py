@@ -32,7 +32,7 @@ from dalembert.model.tree import Tree
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:
-    """Joint accelerations qdd (..., n)."""
+    """Joint accelerations qdd (..., n), from (44)."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -46,7 +46,7 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None
 
 
 def quasi_velocity(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> Array:
-    """xi (..., n) from qd."""
+    """xi (..., n) from qd (34)."""
     k = links(tree, q)
     return stack(velocities(tree, k, filtered(tree, k, pivots), qd)[1])
 

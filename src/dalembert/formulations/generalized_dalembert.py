@@ -52,7 +52,7 @@ def geometry(tree: Tree, q: Any) -> Geometry:
         g.z.append(rotate(R, rotate_back(after.rotation, along_z(1))))
         g.o.append(p - rotate(R, rotate_back(after.rotation, after.translation)))
         g.p.append(p)
-        g.r.append(p + rotate(R, tree.com[i]))
+        g.r.append(p + rotate(R, tree.com[i]))  # (3.4-3)
     return g
 
 
@@ -102,7 +102,7 @@ def _total(parts: list[Any]) -> Any:
 
 
 def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
-    """The five arrays of (3.4-25) to (3.4-28)."""
+    """The five arrays of (3.4-25) to (3.4-28): the reaction torques (3.4-10), (3.4-18), (3.4-22), by what they multiply."""
     links = range(len(tree.parents))
     g = geometry(tree, q)
     paths = [tree.path(s) for s in links]
@@ -111,7 +111,7 @@ def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
     w, bias = _velocity_terms(tree, g, qd)
     force = [tree.mass[s] * bias[s] for s in links]
     weight = [tree.mass[s] * tree.gravity for s in links]
-    spin = [rotate_back(g.R[s], w[s]) for s in links]
+    spin = [rotate_back(g.R[s], w[s]) for s in links]  # (3.4-2)
     momentum = [rotate(tree.inertia[s], spin[s]) for s in links]
     moment = [rotate(tree.inertia[s], _spin_coriolis(turn, qd, paths[s], s)) for s in links]
     h_tran = stack([_total([dot(b[i, s], force[s]) for s in behind[i]]) for i in links])  # (3.4-26)

@@ -27,4 +27,4 @@ def forward_dynamics(
 ) -> Array:
     """Joint accelerations qdd (..., n)."""
     b = inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
-    return solve(udu(mass_matrix(tree, q), pivots), tau - b)
+    return solve(udu(mass_matrix(tree, q), pivots), tau - b)  # (9.2), (9.89)

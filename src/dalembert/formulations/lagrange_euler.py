@@ -32,7 +32,7 @@ class Terms(NamedTuple):
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
-    """Joint forces tau (..., n)."""
+    """Joint forces tau (..., n): (3.2-24), (3.2-25)."""
     D, _, h, c = lagrange_euler_terms(tree, q, qd)
     tau = rotate(D, qdd) + h + c  # (3.2-26)
     return tau if wrenches is None else tau - external(tree, q, wrenches)
@@ -75,8 +75,8 @@ def lagrange_euler_terms(tree: Tree, q: Any, qd: Any) -> Terms:
         return sum((-tree.mass[j] * dot(g, rotate(U[j, i], point(tree.com[j]))) for j in gather(i)), 0 * q[..., i])
 
     D = inertia_coefficients(tree, q, k, U)
-    H = stack([stack([stack([velocity(i, a, b) for i in links]) for a in links]) for b in links])
-    h = stack([dot(qd, rotate(H[..., i, :, :], qd)) for i in links])  # (3.2-38)
+    H = stack([stack([stack([velocity(i, a, b) for i in links]) for a in links]) for b in links])  # (3.2-36)
+    h = stack([dot(qd, rotate(H[..., i, :, :], qd)) for i in links])  # (3.2-32), (3.2-38)
     return Terms(D, H, h, stack([weight(i) for i in links]))
 
 

@@ -33,7 +33,7 @@ from dalembert.model.tree import Tree
 
 
 class Screws(NamedTuple):
-    """The robot as products of exponentials: screws A, motions E, inertias D at zero (44), homes of the links."""
+    """The robot as products of exponentials: screws A, motions E, inertias D at zero (36), (44), homes of the links."""
 
     A: list[Any]
     E: list[Transform]

@@ -48,7 +48,7 @@ def recursion(
 ) -> Recursion:
     """Twists from the base to the tips, wrenches back."""
     n = len(tree.parents)
-    V0 = zeros(6) if base_twist is None else base_twist
+    V0 = zeros(6) if base_twist is None else base_twist  # (22)
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
     f, S, V, Vd = [], [], [], []
     for i, parent in enumerate(tree.parents):
@@ -58,8 +58,8 @@ def recursion(
         above, above_rate = (V0, Vd0) if parent < 0 else (V[parent], Vd[parent])
         carried = Ad_inverse(f[i], above)
         Sqd = S[i] * qd[..., i, None]
-        V.append(carried + Sqd)  # (24)
-        Vd.append(S[i] * qdd[..., i, None] + Ad_inverse(f[i], above_rate) + ad(carried, Sqd))  # (25)
+        V.append(carried + Sqd)  # (24), (70)
+        Vd.append(S[i] * qdd[..., i, None] + Ad_inverse(f[i], above_rate) + ad(carried, Sqd))  # (25), (73)
     J: list[Any] = [None] * n
     F: list[Any] = [None] * n
     children = tree.children

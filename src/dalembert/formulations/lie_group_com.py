@@ -44,7 +44,7 @@ def inverse_dynamics(
     for i, parent in enumerate(tree.parents):
         after = tree.joint(i)[1]
         pose = compose(tree.pose(i, q[..., i]), to_com[i])
-        T.append(pose if parent < 0 else compose(inverse(to_com[parent]), pose))
+        T.append(pose if parent < 0 else compose(inverse(to_com[parent]), pose))  # (9.53)
         A.append(Ad_inverse(compose(after, to_com[i]), tree.axis(i)))
         above, above_rate = (V0, Vd0) if parent < 0 else (V[parent], Vd[parent])
         Aqd = A[i] * qd[..., i, None]
@@ -56,7 +56,7 @@ def inverse_dynamics(
 
         def G(X: Any, i: int = i) -> Array:
             angular, linear = split(X)
-            return join(rotate(tree.inertia[i], angular), tree.mass[i] * linear)
+            return join(rotate(tree.inertia[i], angular), tree.mass[i] * linear)  # (9.52)
 
         F[i] = G(Vd[i]) - ad_dual(V[i], G(V[i]))
         F[i] = sum((Ad_inverse_dual(T[k], F[k]) for k in children[i]), F[i])  # (9.56)

@@ -66,7 +66,7 @@ def newton_euler_pass(
     columns: list[list[Any]] = [[] for _ in Pass._fields]
     for i, ((w, wd, vd), (F, N, f, m, _)) in enumerate(zip(links, forces, strict=True)):
         pose = tree.pose(i, q[..., i])
-        p_star = rotate_back(pose.rotation, pose.translation)
+        p_star = rotate_back(pose.rotation, pose.translation)  # (3.3-59)
         vectors = (w, wd, vd, vd + swing(w, wd, tree.com[i]), F, N, f, m + cross(p_star, f))
         for column, vector in zip(columns, vectors, strict=True):
             column.append(vector)

@@ -30,7 +30,7 @@ class Link(NamedTuple):
 def inverse_dynamics(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
-    """Joint forces tau (..., n)."""
+    """Joint forces tau (..., n); the base accelerates with minus gravity (3.3-46)."""
     poses = tree.poses(q)
     return stack(inward(tree, outward(tree, poses, qd, qdd, wrenches, tree.base_motion(base_twist, base_acceleration))))
 
@@ -47,8 +47,8 @@ def outward(tree: Tree, poses: Sequence[Transform], qd: Any, qdd: Any, wrenches:
         w, wd, vd = base if parent < 0 else links[parent].motion
         z_qd, z_qdd = z * qd[..., i, None], z * qdd[..., i, None]
         vd = vd + swing(w, wd, p_star - behind) + sigma * (z_qdd + 2 * cross(w, z_qd))
-        w, wd = w + rho * z_qd, wd + rho * (z_qdd + cross(w, z_qd))
-        vd = vd + swing(w, wd, behind)
+        w, wd = w + rho * z_qd, wd + rho * (z_qdd + cross(w, z_qd))  # (3.3-28), (3.3-29)
+        vd = vd + swing(w, wd, behind)  # (3.3-35)
         joint_at = p_star - behind
         F, N = net_force(tree, i, R, (w, wd, vd), wrenches)
         links.append(Link(z, p_star, joint_at, (w, wd, vd), F, N + cross(p_star, F)))
@@ -60,8 +60,8 @@ def net_force(tree: Tree, i: int, R: Any, motion: tuple[Any, Any, Any], wrenches
     w, wd, vd = motion
     s_bar = rotate(R, tree.com[i])
     Iw, Iwd = (rotate(R, rotate(tree.inertia[i], rotate_back(R, x))) for x in (w, wd))
-    force = tree.mass[i] * (vd + swing(w, wd, s_bar))
-    moment = Iwd + cross(w, Iw) + cross(s_bar, force)
+    force = tree.mass[i] * (vd + swing(w, wd, s_bar))  # (3.3-36), (3.3-39)
+    moment = Iwd + cross(w, Iw) + cross(s_bar, force)  # (3.3-37), about the origin
     if wrenches is None:
         return force, moment
     m_ext, f_ext = (rotate(R, x) for x in split(wrenches[..., i, :]))
@@ -76,8 +76,8 @@ def inward(tree: Tree, links: list[Link]) -> list[Any]:
     for i in reversed(range(n)):
         f, m, link = F[i], N[i], links[i]  # what the parent exerts, at its own origin
         _, _, rho, sigma = tree.joint(i)
-        tau[i] = rho * dot(link.z, m - cross(link.joint_at, f)) + sigma * dot(link.z, f)
+        tau[i] = rho * dot(link.z, m - cross(link.joint_at, f)) + sigma * dot(link.z, f)  # (3.3-45)
         parent = tree.parents[i]
         if parent >= 0:
-            F[parent], N[parent] = F[parent] + f, N[parent] + m + cross(links[parent].p_star, f)
+            F[parent], N[parent] = F[parent] + f, N[parent] + m + cross(links[parent].p_star, f)  # (3.3-43), (3.3-44)
     return tau

@@ -259,7 +259,7 @@ def _rates(tree: Tree, q: Any, qd: Any, pivots: Pivots) -> tuple[OperatorRates, 
     each = [force_cross(scaled(qd[..., i], s)) for i, s in enumerate(k.s)]
     rates = inertia_rates(tree, f, each)
     O, lambda_dot, H_star = _diagonal(each), _diagonal(rates), np.swapaxes(H, -1, -2)
-    P_dot = lambda_dot - O @ P - P @ np.swapaxes(O, -1, -2)  # (E-K6)
+    P_dot = lambda_dot - O @ P - P @ np.swapaxes(O, -1, -2)  # (13), (16), (17); E-K6
     gain = (P_dot @ H_star) * (1 / D)[..., None, :]
     G_dot = tau_bar @ gain
     inner = O @ Phi @ P + (np.eye(P.shape[-1], dtype=int) + tau_bar) @ P_dot / 2

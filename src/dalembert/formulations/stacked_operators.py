@@ -64,7 +64,7 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
 def inverse_dynamics(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
-    """Joint forces tau (..., n)."""
+    """Joint forces tau (..., n) = M qdd + c + g, less what the wrenches exert (9.81)."""
     n = len(tree.parents)
     A, G, Gamma, L = stacked_operators(tree, q)
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
@@ -75,9 +75,9 @@ def inverse_dynamics(
     ad_Aqd, ad_V = (blocks({(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, n, (6, 6)) for X in (screws, V))
     turning = rotate(ad_Aqd, rotate(Gamma, V) + V_base)
     Vd = rotate(L, rotate(A, qdd) - turning + Vd_base)  # (9.78)
-    F = rotate(G, Vd) - rotate_back(ad_V, rotate(G, V))
+    F = rotate(G, Vd) - rotate_back(ad_V, rotate(G, V))  # (9.63)
     if wrenches is not None:
-        F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * n))
+        F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * n))  # (9.71), on any link
     return rotate_back(A, rotate_back(L, F))  # (9.79), (9.80)
 
 

@@ -40,7 +40,8 @@ class DHRow(Value):
     def placements(self, convention: str) -> tuple[Pose, Pose]:
         """The fixed transforms before and after the joint's motion along z.
 
-        standard: Rz(theta) Tz(d) Tx(a) Rx(alpha), the joint acts first: distal frames, as in Fu, Gonzalez and Lee.
+        standard: Rz(theta) Tz(d) Tx(a) Rx(alpha), the joint acts first: distal frames, as in Fu, Gonzalez and Lee (3.2-5),
+        (3.2-6), whose rotation is (3.3-48).
         modified: Rx(alpha) Tx(a) Rz(theta) Tz(d), the joint acts last: proximal frames, as in Craig and Kozlowski.
         """
         choice(convention, "Denavit-Hartenberg convention", CONVENTIONS)

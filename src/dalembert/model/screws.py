@@ -35,8 +35,9 @@ def from_screws(
 ) -> M:
     """A robot from joint screws (n, 6), angular part first, and the home poses of its link frames in the base.
 
-    T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i. With frame="body" the screws are given
-    in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i). A screw has a unit angular part
+    T_i(q) = e^{S_1 q_1} ... e^{S_i q_i} home_i along the path from the base to link i: Park and Lynch (9.36), (9.37), Park, Bobrow
+    and Ploen (13), (31). With frame="body" the screws are given
+    in the tip frame, whose home is `tip` (default: the last link's home): S_i = Ad_tip(B_i) (14). A screw has a unit angular part
     (revolute; its pitch is w . v, below a micrometre per radian treated as rounding) or, if that is zero, a unit linear part
     (prismatic). Inertias are in link axes.
 
@@ -72,8 +73,8 @@ def from_screws(
                 names[i],
                 base_name if p < 0 else names[p],
                 joint,
-                before=outer.inverse @ axis,
-                after=axis.inverse @ poses[i],
+                before=outer.inverse @ axis,  # (9.35), (9.39), Park-Bobrow-Ploen (12)
+                after=axis.inverse @ poses[i],  # (9.40)
                 inertia=instance(inertias[i], Inertia, f"the inertia of {names[i]!r}"),
             )
         )

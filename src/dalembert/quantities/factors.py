@@ -33,7 +33,8 @@ from dalembert.model.tree import Tree
 class LagrangeEulerMatrices(NamedTuple):
     """4x4 matrices of Fu, Gonzalez and Lee, section 3.2.
 
-    A (..., n, 4, 4): links in their parents; T: in the base; Q: dA/dq = Q A (3.2-8), (3.2-9); U (..., n, n, 4, 4): U_ij = dT_i/dq_j
+    A (..., n, 4, 4): links in their parents; T: in the base (3.2-4), so that T r is a point r of the link there (3.2-3);
+    Q: dA/dq = Q A (3.2-8), (3.2-9); U (..., n, n, 4, 4): U_ij = dT_i/dq_j
     (3.2-11); U2 (..., n, n, n, 4, 4): U_ijk = dU_ij/dq_k (3.2-13); J (n, 4, 4): pseudo-inertias (3.2-17).
     """
 
@@ -104,7 +105,7 @@ def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices
 def stacked_terms(
     robot: Model, q: ArrayLike, qd: ArrayLike, *, base_twist: ArrayLike | None = None, base_acceleration: ArrayLike | None = None
 ) -> StackedTerms:
-    """V, V_base, its rate, ad_V, ad_{A qd}, and c and g as stacked: Park and Lynch (9.62) to (9.70), (9.77), (9.83), (9.84).
+    """V, V_base, its rate, ad_V, ad_{A qd}, and c and g as stacked: Park and Lynch (9.62), (9.66), (9.67), (9.83), (9.84).
 
     c = A^T L^T (-G L ad_{A qd} Gamma - ad_V^T G) L A qd
     g = A^T L^T G L Vd_base

@@ -69,6 +69,7 @@ def twist(
 
     frame: "body" (axes of the link or frame, velocity of the point), "world_aligned" (axes of the world, velocity of the point) or
     "world" (axes of the world, velocity of what is passing the world's origin). point: (..., 3) in the axes of the link or frame.
+    The velocity of a link's origin is Fu, Gonzalez and Lee's (3.3-32).
 
     >>> import dalembert as da
     >>> da.robot("two_link").twist([0.0, 0.0], [1.0, 0.0], frame="world_aligned")[[2, 4]].tolist()  # about z, along y
@@ -92,7 +93,7 @@ def jacobian(
     """The matrix J with J qd = (omega, v), the twist of a link at a point. Signature (n)->(6,n), angular rows first.
 
     A wrench (moment, force) on the robot at that point in those axes makes joint forces J^T w. Joints that do not move the link
-    have zero columns.
+    have zero columns. Park and Lynch (9.91); with frame="body" Park, Bobrow and Ploen (20).
 
     frame: "body" (axes of the link or frame, velocity of the point), "world_aligned" (axes of the world, velocity of the point) or
     "world" (axes of the world, velocity of what is passing the world's origin). point: (..., 3) in the axes of the link or frame.
@@ -119,8 +120,8 @@ def jacobian_rate(
 ) -> Result:
     """dJ/dt of `jacobian` with the same link, frame and point, while the joints move with qd. Signature (n),(n)->(6,n).
 
-    It is the derivative of the entries, in moving axes too, so that J qdd + J' qd is the rate of the twist's components: its
-    linear part is the acceleration of the point with frame="world_aligned" only.
+    It is the derivative of the entries, in moving axes too, so that J qdd + J' qd is the rate of the twist's components, Park
+    and Lynch (9.92): its linear part is the acceleration of the point with frame="world_aligned" only.
 
     >>> import dalembert as da
     >>> da.robot("two_link").jacobian_rate([0.0, 0.0], [1.0, 0.0], frame="world_aligned")[3].tolist()

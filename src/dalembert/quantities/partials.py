@@ -81,7 +81,7 @@ def _chain(tree: Tree, q: Array, qd: Array, qdd: Array) -> Chain:
             _, _, rho, sigma = tree.joint(j)
             dv[i, j] = rho * cross(links[j].z, link.c - links[j].o) + sigma * links[j].z  # (3.15)
             dw[i, j] = turn[j]  # (3.16)
-    v = [sum(scaled(qd[..., j], dv[i, j]) for j in tree.path(i)) for i in range(len(links))]  # (3.13)
+    v = [sum(scaled(qd[..., j], dv[i, j]) for j in tree.path(i)) for i in range(len(links))]  # (3.13); (3.3-38), (3.4-4)
     return Chain(links, turn, tensor, v, dv, dw)
 
 
@@ -116,7 +116,7 @@ def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelo
 
     Silver (3.13) to (3.16), (A.1) to (A.3). Signature (n),(n)->(n,3),(n,3),(n,n,3), ... The partials by q come from (A.3), the
     rates from the motion of axes and points (A.2), so that the identities d/dt dv/dqd = dv/dq (3.4) and
-    d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6) can be seen.
+    d/dt domega/dqd = domega/dq + omega x domega/dqd (3.6), (3.7) can be seen.
 
     >>> import dalembert as da
     >>> p = da.robot("two_link").partial_velocities([0.0, 0.5], [1.0, 2.0])
@@ -151,7 +151,8 @@ def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelo
 def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> EnergyPartials:
     """K (3.1), dK/dqd (3.2), its time rate (3.8) and dK/dq (3.9): Silver. Signature (n),(n),(n)->(),(n),(n),(n).
 
-    The rate minus dK/dq is the joint force of Lagrange's equation (1.1), gravity, rotors and friction left out.
+    The rate minus dK/dq is the joint force of Lagrange's equation (1.1), gravity, rotors and friction left out; in the
+    textbooks (3.2-1), (9.3).
 
     >>> import dalembert as da
     >>> arm, state = da.robot("two_link").with_gravity((0, 0, 0)), ([0.0, 0.5], [1.0, 2.0], [0.3, 0.1])
@@ -211,7 +212,7 @@ def kinetic_energy_parts(robot: Model, q: ArrayLike, qd: ArrayLike) -> EnergyPar
     """The kinetic energy of each link, by translation and rotation, and by traces. Signature (n),(n)->(n),(n),(n).
 
     tran and rot are m v.v / 2 and omega.I omega / 2: Fu, Gonzalez and Lee (3.4-5), Silver (3.1); trace is
-    Tr(sum_p sum_r U_ip J_i U_ir^T qd_p qd_r) / 2, (3.2-16), their sum. Rotors are left out.
+    Tr(sum_p sum_r U_ip J_i U_ir^T qd_p qd_r) / 2, (3.2-16), their sum; over all links it is (3.2-20). Rotors are left out.
 
     >>> import dalembert as da
     >>> tran, rot, trace = da.robot("two_link").kinetic_energy_parts([0.0, 0.0], [1.0, 0.0])

@@ -53,9 +53,9 @@ def _T(x: Array) -> Array:
 
 @np.errstate(all="ignore")
 def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> DiagonalizedTerms:
-    """Rates of mass factor and quasi-velocities, and C(q, nu), C(q, xi) in operator form: Kozlowski (30) to (49).
+    """Rates of mass factor and quasi-velocities, and C(q, nu), C(q, xi) in operator form.
 
-    Signature (n),(n),(n)->(n,n),(n),(n),(n),(6n),(n),(n),(n,n),(n,n,n).
+    Kozlowski (30) to (34), (36), (42), (45), (48), (49). Signature (n),(n),(n)->(n,n),(n),(n),(n),(6n),(n),(n),(n,n),(n,n,n).
 
     >>> import dalembert as da
     >>> arm, q, qd = da.robot("two_link"), [0.3, 0.5], [1.0, 2.0]
@@ -73,7 +73,7 @@ def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     xi = rotate(np.eye(n) + _T(H @ Phi @ K), qd)  # (34)
     V = rotate(_T(H @ Psi), xi)  # (49)
     X = _blocks([force_cross(V[..., 6 * i : 6 * i + 6]) for i in range(n)])  # V x (33)
-    skewed = E @ lam - lam @ _T(E)  # what the bracket of (31) and (42) means (E-K9)
+    skewed = E @ lam - lam @ _T(E)  # what the bracket below means (E-K9)
     xi_dot = rotate(H @ rates.P @ _T(tau_bar) + H @ P @ _T(Phi) @ _T(O), V) / D + rotate(
         _T(H @ Phi @ o.G), qdd
     )  # (36), with the local rate of P and Phi (E-K10)

@@ -23,9 +23,9 @@ def coriolis_matrix(
 ) -> Result:
     """The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k. Signature (n),(n)->(n,n).
 
-    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew. method: `composite_body`, and `composite_body_world` for
-    long chains, take a number of steps that grows with n^2; `lie_closed_form` sums the symbols of Park, Bobrow and Ploen. The
-    default is the first or the second, whichever takes fewer operations.
+    C qd are the Coriolis and centrifugal forces, and Mdot - 2 C is skew: Park and Lynch (9.87), (9.88). method: `composite_body`,
+    and `composite_body_world` for long chains, take a number of steps that grows with n^2; `lie_closed_form` sums the symbols of
+    Park, Bobrow and Ploen. The default is the first or the second, whichever takes fewer operations.
 
     >>> import dalembert as da
     >>> da.robot("two_link").coriolis_matrix([0.0, 0.5], [1.0, 2.0]).round(6).tolist()
@@ -52,8 +52,8 @@ def christoffel(
     """Christoffel symbols of the first kind, the force index FIRST: Gamma[i, j, k] = Gamma[i, k, j]. Signature (n)->(n,n,n).
 
     Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2; the Coriolis and centrifugal force on joint i is
-    sum_jk Gamma_ijk qd_j qd_k. method: `differentiated` takes the derivatives of the traced mass matrix, `lie_closed_form` the
-    formulas (55)-(57) of Park, Bobrow and Ploen (whose own symbols have the force index last).
+    sum_jk Gamma_ijk qd_j qd_k: Park and Lynch (9.12), (9.13). method: `differentiated` takes the derivatives of the traced mass
+    matrix, as Park, Bobrow and Ploen do in (52), `lie_closed_form` their (55)-(57); their own symbols have the force index last.
 
     >>> import dalembert as da
     >>> gamma = da.robot("two_link").christoffel([0.0, 0.5])
@@ -107,6 +107,8 @@ def bias_force(
 ) -> Result:
     """C(q, qd) qd + g(q): the joint forces at zero acceleration, without friction. Signature (n),(n)->(n).
 
+    Park and Lynch's b (9.1).
+
     >>> import dalembert as da
     >>> da.robot("two_link").bias_force([0.0, 0.0], [1.0, 2.0]).tolist()
     [19.6124, 4.9031]
@@ -127,7 +129,7 @@ def friction_force(robot: Model, qd: ArrayLike) -> Result:
 
 @computed
 def kinetic_energy(robot: Model, q: ArrayLike, qd: ArrayLike, *, backend: Backend = "auto", out: Out = None) -> Result:
-    """qd . M(q) qd / 2 in J, rotors included. Signature (n),(n)->().
+    """qd . M(q) qd / 2 in J, rotors included. Signature (n),(n)->(). Park and Lynch (9.10).
 
     >>> import dalembert as da
     >>> round(float(da.robot("two_link").kinetic_energy([0.0, 0.0], [1.0, 0.0])), 6)
@@ -140,7 +142,7 @@ def kinetic_energy(robot: Model, q: ArrayLike, qd: ArrayLike, *, backend: Backen
 def potential_energy(robot: Model, q: ArrayLike, *, backend: Backend = "auto", out: Out = None) -> Result:
     """-sum m gravity . r in J, of the moving links, zero when their centres of mass are at the base's origin. Signature (n)->().
 
-    Its gradient is `gravity_force`.
+    Its gradient is `gravity_force`. Fu, Gonzalez and Lee (3.2-21), (3.2-22), (3.4-20); Park, Bobrow and Ploen (58).
 
     >>> import dalembert as da
     >>> da.robot("two_link").potential_energy([1.5707963267948966, 0.0]).round(4).tolist()

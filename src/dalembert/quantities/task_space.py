@@ -43,7 +43,8 @@ def task_inertia(
 ) -> Result:
     """Lambda = (J M^-1 J^T)^-1, the apparent inertia of the link in task space. Signature (n)->(k,k), k rows.
 
-    J is `jacobian(q, link, frame, point=point)[rows]`; Lambda depends on that choice. Rotors (armature) count.
+    Where J is square it is J^-T M J^-1, Park and Lynch (9.98). J is `jacobian(q, link, frame, point=point)[rows]`; Lambda depends
+    on that choice. Rotors (armature) count.
 
     rows: which of wx, wy, wz, vx, vy, vz, by name or index (0 to 5); default all six. Without damping no more
     than there are joints that move the link.
@@ -74,7 +75,8 @@ def task_bias(
 ) -> Result:
     """eta of Lambda V' + eta + gravity = F: Lambda (J M^-1 c - J' qd), c the Coriolis force. Signature (n),(n)->(k).
 
-    V' is the rate of the twist's components in the chosen frame. Gravity and friction are left out. The rest as in `task_inertia`.
+    Park and Lynch (9.97), (9.99). V' is the rate of the twist's components in the chosen frame. Gravity and friction are left
+    out. The rest as in `task_inertia`.
 
     >>> import dalembert as da
     >>> da.robot("two_link").task_bias([0.0, 1.0], [1.0, 0.0], frame="world_aligned", rows=("vx", "vy")).round(6).tolist()
