@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES
-from dalembert.formulations import REGISTRY
+from dalembert.formulations import methods
 from dalembert.studies.complexity import PRINTED, general_chain, growth, special_chain
 from dalembert.studies.tables import value
 
@@ -48,7 +48,7 @@ class Counts(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Two small tables."""
         method = self.arguments[0]
-        quantities = [q for q in QUANTITIES if (q, method) in REGISTRY]
+        quantities = [q for q in QUANTITIES if method in methods(q)]
         if not quantities:
             raise self.error(f"counts: there is no method {method!r}")
         return self.parse_text_to_nodes(text(method, [q for q in quantities if q in COUNTED], quantities))
@@ -97,7 +97,7 @@ class MethodTable(SphinxDirective):
         """One table."""
         quantity = self.arguments[0]
         rows = [["method", "paper", "equations", *(["order", "general 6R", "PUMA 560"] if quantity in COUNTED else [])]]
-        for method in (m for of, m in REGISTRY if of == quantity):
+        for method in methods(quantity):
             rows.append([link(method), METHODS[method].paper, METHODS[method].equations])
             if quantity in COUNTED:
                 grown = general_growth(method, quantity).order
@@ -112,8 +112,8 @@ class MethodIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """One table."""
         rows: list[list[Any]] = [["quantity", "methods"]]
-        others = (name for name in QUANTITIES if name not in COUNTED and any(of == name for of, _ in REGISTRY))
-        rows += [[f"`{quantity}`", ", ".join(link(m) for of, m in REGISTRY if of == quantity)] for quantity in others]
+        others = (name for name in QUANTITIES if name not in COUNTED and methods(name))
+        rows += [[f"`{quantity}`", ", ".join(link(m) for m in methods(quantity))] for quantity in others]
         return self.parse_text_to_nodes(markdown_table(rows))
 
 
