@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 from timing import best
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
+from charts import loglog, nanoseconds
+
 import dalembert as da
 
 SIZES = (5, 7, 10, 20, 30, 50, 100, 200)
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
-COLORS = ("#3572b0", "#c4622d", "#2e8b57")
 BATCH = 256
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 70, 20, 20, 50
 
 
 def compiled(quantity, n):
@@ -54,37 +55,9 @@ def exponent(rows, column=1, least=20):
 
 
 def picture(rows):
-    """Time of a state against n, both axes logarithmic, as SVG; its greys are readable on white and on black."""
-    points = [(n, t * 1e9) for of in rows.values() for n, t, *_ in of]
-    spans = [(np.log10(min(x)), np.log10(max(x))) for x in zip(*points, strict=True)]
-
-    def place(n, ns):
-        u, v = ((np.log10(x) - low) / (high - low) for x, (low, high) in zip((n, ns), spans, strict=True))
-        return LEFT + u * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - v * (HEIGHT - TOP - BOTTOM)
-
-    def text(x, y, content, anchor="middle", color="#808080"):
-        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{content}</text>')
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
-        "<title>Time of a state in a batch against the number of joints</title>",
-    ]
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-    for n in sorted({n for n, _ in points}):
-        x, _ = place(n, 1)
-        parts.append(f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="#808080" stroke-opacity=".25"/>')
-        text(x, bottom + 18, n)
-    for power in range(int(np.ceil(spans[1][0])), int(spans[1][1]) + 1):
-        _, y = place(1, 10.0**power)
-        parts.append(f'<path d="M{LEFT} {y:.1f}H{right}" stroke="#808080" stroke-opacity=".25"/>')
-        text(LEFT - 8, y + 4, f"{10 ** (power % 3)} {('ns', 'us', 'ms')[power // 3]}", "end")
-    text((LEFT + right) / 2, HEIGHT - 8, "joints")
-    for k, ((quantity, of), color) in enumerate(zip(rows.items(), COLORS, strict=True)):
-        line = [place(n, t * 1e9) for n, t, *_ in of]
-        parts.append(f'<path d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in line)}" fill="none" stroke="{color}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in line]
-        text(LEFT + 12, TOP + 20 * (k + 1), f"{quantity.replace('_', ' ')}, n^{exponent(of):.2f}", "start", color)
-    return "\n".join([*parts, "</svg>", ""])
+    """Time of a state against n, both axes logarithmic, as SVG."""
+    series = {f"{q.replace('_', ' ')}, n^{exponent(of):.2f}": [(n, t * 1e9) for n, t, *_ in of] for q, of in rows.items()}
+    return loglog(series, "Time of a state in a batch against the number of joints", nanoseconds)
 
 
 if __name__ == "__main__":

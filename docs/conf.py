@@ -21,6 +21,7 @@ extensions = [
     "beside",
     "counts",
     "docstrings",
+    "growth_charts",
     "printed_tables",
     "misprints",
     "concordance_pages",

@@ -33,7 +33,10 @@ def derived(method):
     return da.derive(da.robot("two_link"), method)
 
 
-@pytest.mark.parametrize("method", METHODS)
+INVERSE = [name for name, method in METHODS.items() if not method.forward]
+
+
+@pytest.mark.parametrize("method", INVERSE)
 def test_the_joint_forces_of_the_book(method):
     d = derived(method)
     same([d["tau1"], d["tau2"]], tau)
@@ -110,6 +113,83 @@ def test_twists_and_wrenches():
     same(d["J2"][:3, :3], sympy.diag(0, m2 * l**2 / 3, m2 * l**2 / 3))
 
 
+def state_of(robot, seed=3):
+    return np.random.default_rng(seed).uniform(-1, 1, (3, robot.n))
+
+
+def at(d, name, state, **more):
+    """A value of a derivation in numbers."""
+    letters = {f"{x}{i + 1}": v for x, row in zip(("q", "qd", "qdd"), state, strict=True) for i, v in enumerate(row)}
+    value = np.asarray(d[name], dtype=object)
+    return np.array(
+        [float(x.evaluate({"m1": 1.0, "m2": 1.0, "l": 1.0, "g": 9.8062} | letters | more)) for x in value.flat]
+    ).reshape(value.shape)
+
+
+def test_silvers_energy_and_partials():
+    d, arm = derived("angular_velocity_lagrange"), da.robot("two_link")
+    free = arm.with_gravity((0, 0, 0))
+    q, qd, qdd = state = state_of(arm)
+    p, K = arm.partial_velocities(q, qd), arm.kinetic_energy_partials(q, qd, qdd)
+    for i in (1, 2):
+        close(at(d, f"v{i}", state), p.v[i - 1], 1e-14)
+        close(at(d, f"omega{i}", state), p.omega[i - 1], 1e-14)
+        close(at(d, f"dK_dqd{i}", state), K.dK_dqd[i - 1], 1e-14)
+        close(at(d, f"dK_dq{i}", state), K.dK_dq[i - 1], 1e-14)
+        close(at(d, f"L{i}", state), free.inverse_dynamics(*state)[i - 1], 1e-13)
+        for j in range(1, i + 1):
+            close(at(d, f"v{i}{j}", state), p.dv_dqd[i - 1, j - 1], 1e-14)
+            close(at(d, f"omega{i}{j}", state), p.domega_dqd[i - 1, j - 1], 1e-14)
+    close(at(d, "K", state), K.K, 1e-14)
+    same([d["dK_dqd1"]], [sympy.diff(sympy.sympify(d["K"]), a)])
+    assert "E-S2" in d.markdown() and "E-S4" in d.markdown()
+
+
+def test_closed_form_by_brackets():
+    d, arm = derived("lie_closed_form"), da.robot("two_link")
+    same(d["M"], D)
+    same(d["phi"], c)
+    same(d["X212"], sympy.Matrix([sympy.sympify(x) for x in d["X21"]]).diff(t2))  # (53): a bracket, not a derivative
+    state = state_of(arm)
+    close(np.stack([at(d, f"Gamma{k}", state) for k in (1, 2)]), arm.christoffel(state[0]), 1e-14)
+
+
+def test_stacked_blocks():
+    d, arm = da.derive(da.robot("planar_3r"), "stacked_operators", symbols=()), da.robot("planar_3r")
+    q, qd, _ = state = state_of(arm)
+    o, terms = arm.stacked_operators(q), arm.stacked_terms(q, qd)
+    close(at(d, "A3", state), o.A[12:, 2], 1e-14)
+    close(at(d, "G2", state), o.G[6:12, 6:12], 1e-14)
+    close(at(d, "Gamma32", state), o.Gamma[12:, 6:12], 1e-14)
+    close(at(d, "L31", state), o.L[12:, :6], 1e-14)
+    close(at(d, "V3", state), terms.V[12:], 1e-13)
+    close(at(d, "c", state), terms.c, 1e-13)
+    close(at(d, "g", state), terms.g, 1e-13)
+    close(at(d, "M", state), arm.mass_matrix(q), 1e-13)
+
+
+def test_filter():
+    """D2 and D1 by hand, and accelerations that undo the joint forces of the book."""
+    d = derived("kalman")
+    same([d["D2"]], [m2 * l**2 / 3])
+    D2, D1, e1, e2, q1dd, f1, f2 = sympy.symbols("D2 D1 e1 e2 qdd1 tau1 tau2")
+    same([d["D1"]], [m1 * l**2 / 3 + m2 * l**2 - (m2 * l**2 * C2 / 2) ** 2 / D2])
+    same([d["qdd1"]], [e1 / D1])
+    same([d["qdd2"]], [e2 / D2 - q1dd * (1 + m2 * l**2 * C2 / 2 / D2)])
+    known = {f1: tau[0], f2: tau[1], D2: D[1][1], D1: sympy.Matrix(D).det() / D[1][1]}
+    known[e2] = sympy.sympify(d["e2"]).subs(known)
+    known[e1] = sympy.sympify(d["e1"]).subs({e2: known[e2]}).subs(known)
+    known[q1dd] = (e1 / D1).subs(known)
+    same([known[q1dd]], [aa])
+    same([sympy.sympify(d["qdd2"]).subs(known)], [bb])
+    assert "E-K1" in d.markdown() and "forward dynamics in floating-point" in d.markdown()
+    close(d.check.expected, d.check.qdd, 1e-12)
+    with pytest.raises(da.Error, match="'D1' is one of the derivation's own letters"):
+        da.derive(da.robot("two_link"), "kalman", where={"m1": "D1"})
+    with pytest.raises(da.Error, match=r"tau must have shape \(2,\)"):
+        d.at([0, 0], [0, 0], [0])
+
+
 def test_problem_3_18():
     """The theta-d arm: a turning and a sliding joint."""
     r1, (d2, v2, a2) = sympy.Symbol("r1"), sympy.symbols("q2 qd2 qdd2")
@@ -117,7 +197,7 @@ def test_problem_3_18():
         (m1 * r1**2 + m2 * d2**2) * aa + 2 * m2 * d2 * v2 * a + g * C1 * (m1 * r1 + m2 * d2),
         m2 * a2 - m2 * d2 * a**2 + m2 * g * S1,
     ]
-    for method in METHODS:
+    for method in INVERSE:
         d = da.derive(da.robot("rp"), method, where={"cz1": "r1"})
         same([d["tau1"], d["tau2"]], expected)
         assert r"\dot{d}_2" in d.markdown()
@@ -142,7 +222,8 @@ def test_the_formulas_are_the_robot(name, method):
     rng = np.random.default_rng(1)
     for _ in range(3):
         state = rng.uniform(-2, 2, (3, robot.n))
-        close(d.at(*state), robot.inverse_dynamics(*state, backend="numpy"), 1e-12)
+        compute = robot.forward_dynamics if METHODS[method].forward else robot.inverse_dynamics
+        close(d.at(*state), compute(*state, backend="numpy"), 1e-12)
     assert d.check.difference < 1e-12 * np.abs(d.check.expected).max()
     assert f"Largest difference: {d.check.difference:.1e}" in text
     well_formed(text)

@@ -74,9 +74,15 @@ def project(tree: Tree, links: list[Link]) -> list[Any]:
     tau: list[Any] = [0] * len(links)
     for i, link in enumerate(links):
         for j in tree.path(i):
-            _, _, rho, sigma = tree.joint(j)
-            z, o = links[j].z, links[j].o
-            dv = rho * cross(z, link.c - o) + sigma * z  # (3.15)
-            dw = rho * z  # (3.16)
+            dv, dw = partial_velocity(tree, links, i, j)
             tau[j] = tau[j] + dot(link.F, dv) + dot(link.N, dw)  # (3.11), (3.12)
     return tau
+
+
+def partial_velocity(tree: Tree, links: list[Link], i: int, j: int) -> tuple[Any, Any]:
+    """dv_i/dqd_j of the centre of mass of link i and dw_i/dqd_j, for a joint j that carries it."""
+    _, _, rho, sigma = tree.joint(j)
+    z, o = links[j].z, links[j].o
+    dv = rho * cross(z, links[i].c - o) + sigma * z  # (3.15)
+    dw = rho * z  # (3.16)
+    return dv, dw

@@ -1,6 +1,6 @@
 """Forward dynamics as a Kalman filter and smoother over the links: Rodriguez; Kozlowski 1995, table 3.
 
-The filter of `_filter` gives articulated inertias P_i and gains G_i. Then inward z_i = sum X_k z+_k + P_i a_i + b_i,
+The filter of `shared.filter` gives articulated inertias P_i and gains G_i. Then inward z_i = sum X_k z+_k + P_i a_i + b_i,
 e_i = tau_i - s_i . z_i (the innovation), z+_i = z_i + G_i e_i; outward alpha+_i = X_i^T alpha of the parent,
 qdd_i = e_i / D_i - G_i . alpha+_i, alpha_i = alpha+_i + s_i qdd_i + a_i. Here a_i = O_i^T V_i, and gravity and wrenches are in b_i.
 

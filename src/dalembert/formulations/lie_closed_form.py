@@ -65,7 +65,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     s = screws(tree, q)
     tau: list[Any] = [0 * q[..., k] for k in links]
     for l in links:
-        path, carried, weighted = _seen_from(tree, s, l)
+        path, carried, weighted = seen_from(tree, s, l)
         gamma = _symbols(s, l, path, weighted)
         for k in path:
             tau[k] = tau[k] + sum(dot(carried[j], weighted[k]) * qdd[..., j] for j in path)  # (40)
@@ -78,7 +78,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
     return stack(tau)
 
 
-def _seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int, Any], dict[int, Any]]:
+def seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int, Any], dict[int, Any]]:
     """The path to link l, the screws on it carried there, Ad_l^{i+1}(A_i), and these times the inertia of link l."""
     path = tree.path(l)
     carried = {i: _carry(s, l, i, s.A[i]) for i in path}
@@ -87,8 +87,7 @@ def _seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int
 
 def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any]) -> Callable[[int, int, int], Any]:
     """What link l adds to Gamma_ijk, force index last (55)-(57): the cases are those in which the terms below vanish."""
-    # Ad_l^j([Ad_{j-1}^{i+1}(A_i), A_j]) for i before j: d/dx_j of Ad_l^{i+1}(A_i), by (53)
-    rate = {(i, j): _carry(s, l, j, ad(_carry(s, j, i, s.A[i]), s.A[j])) for a, i in enumerate(path) for j in path[a + 1 :]}
+    rate = brackets(s, l, path)
 
     def half(i: int, j: int, k: int) -> Any:
         """<d/dx_j Ad_l(A_i), Ad_l(A_k)>_l, which is 0 unless i comes before j."""
@@ -100,13 +99,18 @@ def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any])
     return gamma
 
 
+def brackets(s: Screws, l: int, path: tuple[int, ...]) -> dict[tuple[int, int], Any]:
+    """Ad_l^j([Ad_{j-1}^{i+1}(A_i), A_j]) for i before j on the path to link l: d/dx_j of Ad_l^{i+1}(A_i), by (53)."""
+    return {(i, j): _carry(s, l, j, ad(_carry(s, j, i, s.A[i]), s.A[j])) for a, i in enumerate(path) for j in path[a + 1 :]}
+
+
 def christoffel(tree: Tree, q: Any) -> Array:
     """Gamma (..., n, n, n), the force index FIRST, by (55)-(57): no differentiation."""
     n = len(tree.parents)
     s = screws(tree, q)
     total: dict[tuple[int, int, int], Any] = {}
     for l in range(n):
-        path, _, weighted = _seen_from(tree, s, l)
+        path, _, weighted = seen_from(tree, s, l)
         gamma = _symbols(s, l, path, weighted)
         for k in path:
             for a, i in enumerate(path):
@@ -126,7 +130,7 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
     s = screws(tree, q)
     M: dict[tuple[int, int], Any] = {}
     for l in range(len(tree.parents)):
-        path, carried, weighted = _seen_from(tree, s, l)
+        path, carried, weighted = seen_from(tree, s, l)
         for i in path:
             for j in path:
                 M[i, j] = M.get((i, j), 0) + dot(carried[i], weighted[j])

@@ -36,6 +36,18 @@ class Operators(NamedTuple):
     L: Array
 
 
+class StackedTerms(NamedTuple):
+    """Twists of all links and what the base hands on (..., 6n), their ad matrices (..., 6n, 6n), and c and g (..., n)."""
+
+    V: Array
+    V_base: Array
+    Vd_base: Array
+    ad_V: Array  # noqa: N815
+    ad_Aqd: Array  # noqa: N815
+    c: Array
+    g: Array
+
+
 def stacked_operators(tree: Tree, q: Any) -> Operators:
     """The stacked matrices at q (9.64), (9.65), (9.68), (9.76)."""
     n = len(tree.parents)
@@ -61,24 +73,49 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
     )
 
 
+def stacked_terms(tree: Tree, q: Any, qd: Any, base_twist: Any = None, base_acceleration: Any = None) -> StackedTerms:
+    """V (9.77), c (9.83) and g (9.84), by products of matrices and vectors."""
+    A, G, _, L = operators = stacked_operators(tree, q)
+    m = _moving(tree, q, qd, operators, base_twist, base_acceleration)
+    c = rotate_back(A, rotate_back(L, -rotate(G, rotate(L, m.turning)) - rotate_back(m.ad_V, rotate(G, m.V))))  # (9.83)
+    g = rotate_back(A, rotate_back(L, rotate(G, rotate(L, m.Vd_base))))  # (9.84)
+    return StackedTerms(m.V, m.V_base, m.Vd_base, m.ad_V, m.ad_Aqd, c, g)
+
+
 def inverse_dynamics(
     tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None, base_twist: Any = None, base_acceleration: Any = None
 ) -> Array:
     """Joint forces tau (..., n) = M qdd + c + g, less what the wrenches exert (9.81)."""
+    A, G, _, L = operators = stacked_operators(tree, q)
+    m = _moving(tree, q, qd, operators, base_twist, base_acceleration)
+    Vd = rotate(L, rotate(A, qdd) - m.turning + m.Vd_base)  # (9.78)
+    F = rotate(G, Vd) - rotate_back(m.ad_V, rotate(G, m.V))  # (9.63)
+    if wrenches is not None:
+        F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * len(tree.parents)))  # (9.71), on any link
+    return rotate_back(A, rotate_back(L, F))  # (9.79), (9.80)
+
+
+class _Moving(NamedTuple):
+    """Stacks that depend on the velocities; `turning` is ad_{A qd} (Gamma V + V_base)."""
+
+    V: Array
+    V_base: Array
+    Vd_base: Array
+    ad_V: Array  # noqa: N815
+    ad_Aqd: Array  # noqa: N815
+    turning: Array
+
+
+def _moving(tree: Tree, q: Any, qd: Any, operators: Operators, base_twist: Any, base_acceleration: Any) -> _Moving:
     n = len(tree.parents)
-    A, G, Gamma, L = stacked_operators(tree, q)
+    A, _, Gamma, L = operators
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
     V_base = _base(tree, q, zeros(6) if base_twist is None else base_twist)
     Vd_base = _base(tree, q, Vd0)
     screws = rotate(A, qd)
     V = rotate(L, screws + V_base)  # (9.77)
     ad_Aqd, ad_V = (blocks({(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, n, (6, 6)) for X in (screws, V))
-    turning = rotate(ad_Aqd, rotate(Gamma, V) + V_base)
-    Vd = rotate(L, rotate(A, qdd) - turning + Vd_base)  # (9.78)
-    F = rotate(G, Vd) - rotate_back(ad_V, rotate(G, V))  # (9.63)
-    if wrenches is not None:
-        F = F - wrenches.reshape((*wrenches.shape[:-2], 6 * n))  # (9.71), on any link
-    return rotate_back(A, rotate_back(L, F))  # (9.79), (9.80)
+    return _Moving(V, V_base, Vd_base, ad_V, ad_Aqd, rotate(ad_Aqd, rotate(Gamma, V) + V_base))
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:

@@ -11,23 +11,18 @@ from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_matrix,
     Array,
-    ad_matrix,
     blocks,
     compose,
     inverse,
-    join,
-    rotate,
-    rotate_back,
     spatial_inertia,
-    zeros,
 )
 from dalembert.arguments import arrays
 from dalembert.engine.evaluation import moving
+from dalembert.formulations import stacked_operators as formulation
 from dalembert.formulations.lie_closed_form import screws
 from dalembert.formulations.shared.homogeneous import first_partials, kinematics, second_partials
-from dalembert.formulations.stacked_operators import stacked_operators
+from dalembert.formulations.stacked_operators import StackedTerms
 from dalembert.model.model import Model
-from dalembert.model.tree import Tree
 
 
 class LagrangeEulerMatrices(NamedTuple):
@@ -44,18 +39,6 @@ class LagrangeEulerMatrices(NamedTuple):
     U: Array
     U2: Array
     J: Array
-
-
-class StackedTerms(NamedTuple):
-    """Park and Lynch's stacked vectors (..., 6n) and matrices (..., 6n, 6n), and c and g (..., n)."""
-
-    V: Array
-    V_base: Array
-    Vd_base: Array
-    ad_V: Array  # noqa: N815
-    ad_Aqd: Array  # noqa: N815
-    c: Array
-    g: Array
 
 
 class ZeroPoseFactors(NamedTuple):
@@ -125,21 +108,7 @@ def stacked_terms(
         base_twist=(np.zeros(6) if base_twist is None else base_twist, (6,)),
         base_acceleration=(np.zeros(6) if base_acceleration is None else base_acceleration, (6,)),
     )
-    tree, n = robot.tree, robot.n
-    A, G, Gamma, L = stacked_operators(tree, q)
-    V_base, Vd_base = _base(tree, q, V0), _base(tree, q, Vd0 + join(np.zeros(3), -tree.gravity))
-    V = rotate(L, rotate(A, qd) + V_base)  # (9.77)
-    ad_V, ad_Aqd = (_diagonal([ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)]) for X in (V, rotate(A, qd)))
-    turning = rotate(L, rotate(ad_Aqd, rotate(Gamma, V) + V_base))
-    c = rotate_back(A, rotate_back(L, -rotate(G, turning) - rotate_back(ad_V, rotate(G, V))))  # (9.83)
-    g = rotate_back(A, rotate_back(L, rotate(G, rotate(L, Vd_base))))  # (9.84)
-    return StackedTerms(V, V_base, Vd_base, ad_V, ad_Aqd, c, g)
-
-
-def _base(tree: Tree, q: Array, twist: Array) -> Array:
-    """(9.69), (9.70), for all links that stand on the base."""
-    parts = [Ad_inverse(tree.pose(i, q[..., i]), twist) if parent < 0 else zeros(6) for i, parent in enumerate(tree.parents)]
-    return join(*parts)
+    return formulation.stacked_terms(robot.tree, q, qd, V0, Vd0)
 
 
 def _diagonal(x: list[Any]) -> Array:

@@ -76,11 +76,9 @@ def _chain(tree: Tree, q: Array, qd: Array, qdd: Array) -> Chain:
     tensor = [congruent(T.rotation, I) for T, I in zip(poses, tree.inertia, strict=True)]
     dv: dict[tuple[int, int], Any] = {}
     dw: dict[tuple[int, int], Any] = {}
-    for i, link in enumerate(links):
+    for i in range(len(links)):
         for j in tree.path(i):
-            _, _, rho, sigma = tree.joint(j)
-            dv[i, j] = rho * cross(links[j].z, link.c - links[j].o) + sigma * links[j].z  # (3.15)
-            dw[i, j] = turn[j]  # (3.16)
+            dv[i, j], dw[i, j] = silver.partial_velocity(tree, links, i, j)
     v = [sum(scaled(qd[..., j], dv[i, j]) for j in tree.path(i)) for i in range(len(links))]  # (3.13); (3.3-38), (3.4-4)
     return Chain(links, turn, tensor, v, dv, dw)
 

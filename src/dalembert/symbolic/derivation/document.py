@@ -12,7 +12,7 @@ from dalembert.arguments import choice, numbers, several, whole
 from dalembert.errors import Error
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model, a_robot
-from dalembert.quantities.dynamics import inverse_dynamics
+from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.symbolic.closed_form.form import TooLongError
 from dalembert.symbolic.closed_form.names import latex_name
 from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in_latex, in_markdown, save
@@ -31,7 +31,10 @@ BRANCHES = (
 
 
 class Check(NamedTuple):
-    """A state, the joint forces that the derived formulas give there, those of inverse dynamics, and the largest difference."""
+    """A state, what the derived formulas give there, what `robot.inverse_dynamics` does, and the largest difference.
+
+    In derivations of forward dynamics `tau` is given, and `qdd` and `expected` are accelerations.
+    """
 
     q: Any
     qd: Any
@@ -67,9 +70,9 @@ class Derivation:
         values = {k: v for step in self.steps for k, v in step.values.items()}
         return values[choice(name, "value of this derivation:", values)]
 
-    def at(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The derived joint forces at a state, with the robot's own numbers."""
-        return _evaluate(self._letters, self.steps[-1], q, qd, qdd)
+    def at(self, q: Any, qd: Any, qdd_or_tau: Any) -> Any:
+        """The derived joint forces at a state, with the robot's own numbers; of forward dynamics, accelerations from tau."""
+        return _evaluate(self._letters, self.method, self.steps, q, qd, qdd_or_tau)
 
     def markdown(self) -> str:
         """The document as Markdown; mathematics between dollar signs."""
@@ -105,7 +108,7 @@ class Derivation:
             blocks.append(_Block("math", step.formula.replace(r"\frac", r"\dfrac")))
             blocks += [_Block("text", step.remark)] if step.remark else []
             blocks += [_Block("math", equation(entry.latex, entry.value)) for entry in step.entries.values()]
-        return blocks + _checked(self.check)
+        return blocks + _checked(self.check, method.forward)
 
 
 def derive(
@@ -118,11 +121,12 @@ def derive(
 ) -> Derivation:
     """Every step of a method for one robot, as a document to teach with.
 
-    `method`: lagrange_euler, newton_euler, generalized_dalembert or lie_group; the formulation itself runs on symbols. `symbols`
-    are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names,
-    as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest`
-    joints is rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
-    `robot.inverse_dynamics`.
+    `method`: lagrange_euler, newton_euler, generalized_dalembert, angular_velocity_lagrange, lie_group, lie_closed_form,
+    stacked_operators, or kalman, which is forward dynamics; the formulation itself runs on symbols. `symbols` are the parts of the
+    robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names, as with
+    equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest` joints is
+    rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
+    `robot.inverse_dynamics` or `robot.forward_dynamics`.
 
     >>> import dalembert as da
     >>> d = da.derive(da.robot("two_link"))
@@ -143,7 +147,8 @@ def derive(
             f"force it with derive(robot, ..., longest={robot.n}), and with symbols=() to keep its numbers as numbers"
         )
     try:
-        letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS)
+        more = [f"{name}{i + 1}" for name in METHODS[method].letters for i in range(robot.n)]
+        letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS, more)
         steps = METHODS[method].steps(letters)
     except TooLongError:
         raise Error(
@@ -152,21 +157,28 @@ def derive(
             "equations(robot).shared(), which writes the result with shared subexpressions"
         ) from None
     bare = without_armature(without_friction(robot))
-    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
-    tau, expected = _evaluate(letters, steps[-1], q, qd, qdd), inverse_dynamics(bare, q, qd, qdd, backend="numpy")
-    check = Check(q, qd, qdd, tau, expected, float(np.abs(tau - expected).max()))
+    q, qd, given = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
+    derived = _evaluate(letters, method, steps, q, qd, given)
+    compute = forward_dynamics if METHODS[method].forward else inverse_dynamics
+    expected = compute(bare, q, qd, given, backend="numpy")
+    qdd, tau = (derived, given) if METHODS[method].forward else (given, derived)
+    check = Check(q, qd, qdd, tau, expected, float(np.abs(derived - expected).max()))
     rubbing = any(link.joint.damping or link.joint.coulomb or link.joint.armature for link in robot.links)
     return Derivation(robot.name, method, steps, check, letters, rubbing)
 
 
-def _evaluate(letters: Lettered, forces: Step, q: Any, qd: Any, qdd: Any) -> Any:
+def _evaluate(letters: Lettered, method: str, steps: Sequence[Step], q: Any, qd: Any, given: Any) -> Any:
+    """The last step at a state; values that have letters of their own come first, in the order of the steps."""
     n, values = len(letters.tree.parents), dict(letters.values)
-    for name, given in (("q", q), ("qd", qd), ("qdd", qdd)):
-        array = numbers(given, name)
+    for name, x in (("q", q), ("qd", qd), ("tau" if METHODS[method].forward else "qdd", given)):
+        array = numbers(x, name)
         if array.shape != (n,):
             raise Error(f"{name} must have shape ({n},), got {array.shape}")
         values |= {f"{name}{i + 1}": float(x) for i, x in enumerate(array)}
-    return np.array([x.evaluate(values) for x in forces.values.values()], dtype=float)
+    own = {f"{name}{i + 1}" for name in METHODS[method].letters for i in range(n)} | set(steps[-1].values)
+    for name, form in ((name, form) for step in steps for name, form in step.values.items() if name in own):
+        values[name] = float(form.evaluate(values))
+    return np.array([values[name] for name in steps[-1].values])
 
 
 def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
@@ -196,16 +208,21 @@ def _conventions(letters: Lettered, friction: bool) -> list[_Block]:
     return blocks
 
 
-def _checked(check: Check) -> list[_Block]:
+def _checked(check: Check, forward: bool) -> list[_Block]:
     def row(values: Any) -> str:
         return "(" + ", ".join(f"{x:.9g}" for x in values) + ")"
 
+    tau, qdd = (r"\tau", check.tau), (r"\ddot{q}", check.qdd)
+    (given, value), (name, derived) = (tau, qdd) if forward else (qdd, tau)
     return [
         _Block("2", "Check with numbers"),
         _Block("text", "At the state"),
-        _Block("math", display([("q", row(check.q)), (r"\dot{q}", row(check.qd)), (r"\ddot{q}", row(check.qdd))])),
-        _Block("text", "the formulas above give, and inverse dynamics in floating-point numbers gives,"),
-        _Block("math", display([(r"\tau", row(check.tau)), (r"\tau", row(check.expected))])),
+        _Block("math", display([("q", row(check.q)), (r"\dot{q}", row(check.qd)), (given, row(value))])),
+        _Block(
+            "text",
+            f"the formulas above give, and {'forward' if forward else 'inverse'} dynamics in floating-point numbers gives,",
+        ),
+        _Block("math", display([(name, row(derived)), (name, row(check.expected))])),
         _Block("text", f"Largest difference: {check.difference:.1e}."),
     ]
 

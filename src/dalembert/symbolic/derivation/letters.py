@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
 from dalembert.symbolic.closed_form.book import book, check_letters, known_values, letters, meanings
@@ -35,11 +36,15 @@ class Lettered(NamedTuple):
     written: list[tuple[str, Form]]  # words, expression: -l/2
 
 
-def lettered(robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str | None, most: int) -> Lettered:
-    """The robot with letters for its numbers and its state: the books' letters, except those in `where`."""
+def lettered(
+    robot: Model, parts: Sequence[str], where: Mapping[str, Any] | str | None, most: int, more: Sequence[str] = ()
+) -> Lettered:
+    """The robot with letters for its numbers and its state: the books' letters, except those in `where`; `more` are others."""
     made = symbolic(robot, parts)
     e = equations(robot, parts, where=book(made, {} if isinstance(where, str) and where == "book" else meanings(where, made)))
-    e = replace(e, symbols=replace(e.symbols, most=most))
+    if taken := sorted(set(more) & set(e.symbols.parameters)):
+        raise Error(f"the name {taken[0]!r} is one of the derivation's own letters; choose another")
+    e = replace(e, symbols=replace(e.symbols, parameters=(*e.symbols.parameters, *more), most=most))
     result = letters(made, e.where)
     check_letters(made, e.where, result)
     meaning = [

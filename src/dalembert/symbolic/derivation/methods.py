@@ -5,8 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import homogeneous, rotate_back
-from dalembert.formulations import generalized_dalembert, lagrange_euler, lie_group, newton_euler
+from dalembert.algebra.linalg import PLAIN
+from dalembert.algebra.spatial import congruent, dot, homogeneous, outer, rotate, rotate_back, symmetric
+from dalembert.formulations import (
+    angular_velocity_lagrange,
+    generalized_dalembert,
+    lagrange_euler,
+    lie_closed_form,
+    lie_group,
+    newton_euler,
+    stacked_operators,
+)
+from dalembert.formulations.shared.axes import free_axis, gain
+from dalembert.formulations.shared.filter import bias, force_cross, handed_on, links
 from dalembert.formulations.shared.homogeneous import first_partials, kinematics, second_partials
 from dalembert.symbolic.closed_form.settle import settled
 from dalembert.symbolic.derivation import words
@@ -39,12 +50,18 @@ class Step(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method's title, its source, the texts of its steps, and their values."""
+    """A method's title, its source, the texts of its steps, and their values.
+
+    `letters` are symbols beside those of the robot, one for each joint: values that are found on the way and kept as letters, and
+    tau of forward dynamics.
+    """
 
     title: str
     source: str
     words: Sequence[words.Words]
     values: Callable[[Lettered], list[Entries]]
+    letters: tuple[str, ...] = ()
+    forward: bool = False
 
     def steps(self, x: Lettered) -> tuple[Step, ...]:
         """The steps for one robot."""
@@ -138,15 +155,149 @@ def lie_group_steps(x: Lettered) -> list[Entries]:
     ]
 
 
+def angular_velocity_lagrange_steps(x: Lettered) -> list[Entries]:
+    """z, omega, v, their partials, K, Lagrange's equation, F, N: Silver, section 3."""
+    tree, n = x.tree, len(x.tree.parents)
+    poses = tree.poses(x.q)
+    chain = angular_velocity_lagrange.outward(tree, poses, x.qd, x.qdd, None)
+    partial = {(i, j): angular_velocity_lagrange.partial_velocity(tree, chain, i, j) for i in range(n) for j in tree.path(i)}
+    tensor = [congruent(pose.rotation, I) for pose, I in zip(poses, tree.inertia, strict=True)]
+    omega = [link.w for link in chain]
+    v = [sum(partial[i, j][0] * x.qd[j] for j in tree.path(i)) for i in range(n)]
+    K = sum(tree.mass[i] * dot(v[i], v[i]) + dot(omega[i], rotate(tensor[i], omega[i])) for i in range(n)) / 2
+    K = x.symbols.forms(K)[()]
+    by_qd, by_q = ([K.diff(f"{name}{j + 1}") for j in range(n)] for name in ("qd", "q"))
+
+    def rate(form: Any) -> Any:
+        """The derivative by time."""
+        return sum(form.diff(f"q{k + 1}") * x.qd[k] + form.diff(f"qd{k + 1}") * x.qdd[k] for k in range(n))
+
+    return [
+        _each("z", [link.z for link in chain], r"\mathbf{z}_{<>}")
+        | _each("o", [link.o for link in chain], r"\mathbf{o}_{<>}")
+        | _each("c", [link.c for link in chain], r"\mathbf{c}_{<>}")
+        | _each("I", tensor, r"\mathbf{I}_{<>}"),
+        _each("omega", omega, r"\boldsymbol{\omega}_{<>}"),
+        _each("v", v, r"\mathbf{v}_{<>}"),
+        _each("v", {pair: dv for pair, (dv, _) in partial.items()}, r"\mathbf{v}_{<>}")
+        | _each("omega", {pair: dw for pair, (_, dw) in partial.items()}, r"\boldsymbol{\omega}_{<>}"),
+        _one("K", K, "K"),
+        _each("dK_dqd", by_qd, r"\frac{\partial K}{\partial \dot{q}_{<>}}")
+        | _each("dK_dq", by_q, r"\frac{\partial K}{\partial q_{<>}}"),
+        _each("L", [rate(p) - by_q[j] for j, p in enumerate(by_qd)], "L_{<>}"),
+        _each("F", [link.F for link in chain], r"\mathbf{F}_{<>}") | _each("N", [link.N for link in chain], r"\mathbf{N}_{<>}"),
+        _each("tau", angular_velocity_lagrange.project(tree, chain), r"\tau_{<>}"),
+    ]
+
+
+def lie_closed_form_steps(x: Lettered) -> list[Entries]:
+    """A, E, D, carried screws, M, brackets, Gamma, phi: Park, Bobrow and Ploen, section 4."""
+    tree, n = x.tree, len(x.tree.parents)
+    s = lie_closed_form.screws(tree, x.q)
+    rest = np.zeros(n, dtype=int)
+    carried = {(l, i): X for l in range(n) for i, X in lie_closed_form.seen_from(tree, s, l)[1].items()}
+    bracket = {(l, *pair): X for l in range(n) for pair, X in lie_closed_form.brackets(s, l, tree.path(l)).items()}
+    return [
+        _each("A", s.A, "A_{<>}"),
+        _each("E", [homogeneous(E) for E in s.E], "E_{<>}"),
+        _each("D", s.D, r"\mathcal{D}_{<>}"),
+        _each("X", carried, "X_{<>}"),
+        _one("M", lie_closed_form.mass_matrix(tree, x.q), "M"),
+        _each("X", bracket, "X_{<>}"),
+        _each("Gamma", lie_closed_form.christoffel(tree, x.q), r"\left[\Gamma_{ij<>}\right]"),
+        _one("phi", lie_closed_form.inverse_dynamics(tree, x.q, rest, rest), r"\phi"),
+        _each("tau", lie_closed_form.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+    ]
+
+
+def stacked_operators_steps(x: Lettered) -> list[Entries]:
+    """The blocks of A, G, Gamma and L, then V, M, c, g: Park and Lynch, section 9.4."""
+    tree, n = x.tree, len(x.tree.parents)
+    A, G, Gamma, L = stacked_operators.stacked_operators(tree, x.q)
+    terms = stacked_operators.stacked_terms(tree, x.q, x.qd)
+    at = [slice(6 * i, 6 * i + 6) for i in range(n)]
+    M = stacked_operators.mass_matrix(tree, x.q)
+    return [
+        _each("A", [A[at[i], i] for i in range(n)], r"\mathcal{A}_{<>}"),
+        _each("G", [G[at[i], at[i]] for i in range(n)], r"\mathcal{G}_{<>}"),
+        _each("Gamma", {(i, p): Gamma[at[i], at[p]] for i, p in enumerate(tree.parents) if p >= 0}, r"\Gamma_{<>}"),
+        _each("L", {(i, j): L[at[i], at[j]] for i in range(n) for j in tree.path(i)[:-2]}, r"\mathcal{L}_{<>}"),
+        _each("V", [terms.V[at[i]] for i in range(n)], r"\mathcal{V}_{<>}"),
+        _one("M", M, "M"),
+        _one("c", terms.c, "c"),
+        _one("g", terms.g, "g"),
+        _each("tau", stacked_operators.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+    ]
+
+
+def kalman_steps(x: Lettered) -> list[Entries]:
+    """X, s, M, the filter P, D, G, then V, a, b, z, e and the accelerations: Kozlowski, (12) and table 3.
+
+    Closed forms do not divide by sums, so each D_i is a letter once it is found, and so are e_i and qdd_i, which keeps them short.
+    """
+    tree, k, inward = x.tree, links(x.tree, x.q), range(len(x.q) - 1, -1, -1)
+    D, e, tau = ([x.symbols[f"{name}{i + 1}"] for i in range(len(x.q))] for name in ("D", "e", "tau"))
+    P, G = list(k.M), [x.symbols.forms(s) for s in k.s]
+    filtered: Entries = {}
+    for i in inward:
+        Ps, free, known = rotate(P[i], k.s[i]), free_axis(tree, i, PLAIN), np.array(P[i], dtype=object)
+        if free is not None:
+            known[free, free] = D[i]  # so that what cancels does
+        G[i] = gain(Ps, 1 / D[i], free)
+        filtered |= _each("P", {i: P[i]}, "P_{<>}") | _each("D", {i: dot(k.s[i], Ps)}, "D_{<>}") | _each("G", {i: G[i]}, "G_{<>}")
+        if (parent := tree.parents[i]) >= 0:
+            P[parent] = P[parent] + symmetric(k.X[i] @ (known - outer(G[i], rotate(known, k.s[i]))) @ k.X[i].T)
+    V: list[Any] = []
+    a: list[Any] = []
+    for i, s in enumerate(k.s):
+        V.append(handed_on(tree, k, V, i) + s * x.qd[i])
+        a.append(rotate_back(force_cross(s * x.qd[i]), V[i]))
+    b = bias(tree, k, V, None)
+    z = [rotate(P[i], a[i]) + b[i] for i in range(len(b))]
+    innovations: Entries = {}
+    for i in inward:
+        innovations |= _each("z", {i: z[i]}, "z_{<>}") | _each("e", {i: tau[i] - dot(k.s[i], z[i])}, "e_{<>}")
+        if (parent := tree.parents[i]) >= 0:
+            z[parent] = z[parent] + rotate(k.X[i], z[i] + G[i] * e[i])
+    alpha: list[Any] = []
+    qdd: list[Any] = []
+    for i, s in enumerate(k.s):
+        carried = handed_on(tree, k, alpha, i)
+        qdd.append(e[i] / D[i] - dot(G[i], carried))
+        alpha.append(carried + s * x.qdd[i] + a[i])
+    return [
+        _each("X", k.X, "X_{<>}"),
+        _each("s", k.s, "s_{<>}") | _each("M", k.M, "M_{<>}"),
+        filtered,
+        _each("V", V, "V_{<>}"),
+        _each("a", a, "a_{<>}"),
+        _each("b", b, "b_{<>}"),
+        innovations,
+        _each("alpha", alpha, r"\alpha_{<>}"),
+        _each("qdd", qdd, r"\ddot{q}_{<>}"),
+    ]
+
+
 _BOOK = "Fu, Gonzalez and Lee, Robotics: Control, Sensing, Vision, and Intelligence, section "
-_PAPER = "Park, Bobrow and Ploen, A Lie Group Formulation of Robot Dynamics, 1995, section 3"
+_PAPER = "Park, Bobrow and Ploen, A Lie Group Formulation of Robot Dynamics, 1995, section "
+_MEMO = (
+    "Silver, On the Representation of Angular Velocity and its Effect on the Efficiency of Manipulator Dynamics Computation, 1981"
+)
+_DRAFT = "Park and Lynch, Introduction to Robotics (draft), section 9.4"
+_DIAGONAL = "Kozlowski, Robot dynamics models in terms of generalized and quasi-coordinates, 1995"
 METHODS: dict[str, Method] = {
     "lagrange_euler": Method("Lagrange-Euler", _BOOK + "3.2", words.LAGRANGE_EULER, lagrange_euler_steps),
     "newton_euler": Method("Newton-Euler", _BOOK + "3.3", words.NEWTON_EULER, newton_euler_steps),
     "generalized_dalembert": Method(
         "Generalized d'Alembert", _BOOK + "3.4", words.GENERALIZED_DALEMBERT, generalized_dalembert_steps
     ),
-    "lie_group": Method("The recursion on the Lie group SE(3)", _PAPER, words.LIE_GROUP, lie_group_steps),
+    "angular_velocity_lagrange": Method(
+        "Silver's Lagrangian with angular velocities", _MEMO, words.ANGULAR_VELOCITY_LAGRANGE, angular_velocity_lagrange_steps
+    ),
+    "lie_group": Method("The recursion on the Lie group SE(3)", _PAPER + "3", words.LIE_GROUP, lie_group_steps),
+    "lie_closed_form": Method("The closed form on the Lie group SE(3)", _PAPER + "4", words.LIE_CLOSED_FORM, lie_closed_form_steps),
+    "stacked_operators": Method("Stacked operators", _DRAFT, words.STACKED_OPERATORS, stacked_operators_steps),
+    "kalman": Method("Kalman filter and smoother", _DIAGONAL, words.KALMAN, kalman_steps, ("D", "e", "tau"), forward=True),
 }
 
 

@@ -237,3 +237,228 @@ LIE_GROUP = (
     ),
     Words("The joint forces", "(27)", r"\tau_i = S_i^T F_i"),
 )
+
+ANGULAR_VELOCITY_LAGRANGE = (
+    Words(
+        "Joint axes, points on them, centres of mass and inertia tensors, in base axes",
+        "(2.1), (2.9)",
+        r"\mathbf{p}_{ji} = \mathbf{c}_i - \mathbf{o}_j, \quad "
+        r"\mathbf{I}_i = {}^{0}\mathbf{R}_i \, {}^{i}\mathbf{I}_i \, {}^{0}\mathbf{R}_i^T",
+        r"$\mathbf{z}_j$ is the axis of joint $j$, $\mathbf{o}_j$ a point on it, $\mathbf{c}_i$ the centre of mass of link $i$ and "
+        r"$\mathbf{I}_i$ the tensor about it.",
+    ),
+    Words(
+        "Angular velocities",
+        "(3.14)",
+        r"\boldsymbol{\omega}_i = \sum_{j \le i} \begin{cases} \mathbf{z}_j \dot{q}_j & \text{revolute joint} \\ "
+        r"\mathbf{0} & \text{prismatic joint} \end{cases}",
+    ),
+    Words(
+        "Velocities of the centres of mass",
+        "(3.13)",
+        r"\mathbf{v}_i = \sum_{j \le i} \begin{cases} \mathbf{z}_j \times \mathbf{p}_{ji} \dot{q}_j & \text{revolute joint} \\ "
+        r"\mathbf{z}_j \dot{q}_j & \text{prismatic joint} \end{cases}",
+    ),
+    Words(
+        "Partial velocities",
+        "(3.15), (3.16)",
+        r"\mathbf{v}_{ij} = \frac{\partial \mathbf{v}_i}{\partial \dot{q}_j} = "
+        r"\begin{cases} \mathbf{z}_j \times \mathbf{p}_{ji} \\ \mathbf{z}_j \end{cases} \quad "
+        r"\boldsymbol{\omega}_{ij} = \frac{\partial \boldsymbol{\omega}_i}{\partial \dot{q}_j} = "
+        r"\begin{cases} \mathbf{z}_j & \text{revolute joint} \\ \mathbf{0} & \text{prismatic joint} \end{cases}",
+    ),
+    Words(
+        "The kinetic energy",
+        "(3.1)",
+        r"K = \frac{1}{2} \sum_{i} \left( m_i \mathbf{v}_i \cdot \mathbf{v}_i + "
+        r"\boldsymbol{\omega}_i \cdot \mathbf{I}_i \boldsymbol{\omega}_i \right)",
+    ),
+    Words(
+        "Its partials",
+        "(3.2), (3.9)",
+        r"\frac{\partial K}{\partial \dot{q}_j} = \sum_{i} \left( m_i \mathbf{v}_i \cdot \mathbf{v}_{ij} + "
+        r"\mathbf{I}_i \boldsymbol{\omega}_i \cdot \boldsymbol{\omega}_{ij} \right)",
+        r"Both are taken from $K$ as it stands above. (3.9) uses $\frac{1}{2} \boldsymbol{\omega}_i \cdot "
+        r"\frac{\partial \mathbf{I}_i}{\partial q_j} \boldsymbol{\omega}_i = -\boldsymbol{\omega}_i \times \mathbf{I}_i "
+        r"\boldsymbol{\omega}_i \cdot \boldsymbol{\omega}_{ij}$, which (3.10) prints with a partial by $q_j$ on the right (E-S2).",
+    ),
+    Words(
+        "Lagrange's equation without gravity",
+        "(1.1)",
+        r"L_j = \frac{d}{dt} \frac{\partial K}{\partial \dot{q}_j} - \frac{\partial K}{\partial q_j}",
+        "The rest of the derivation finds these expressions again, plus gravity, without a derivative.",
+    ),
+    Words(
+        "Forces and moments of the links",
+        "(3.11)",
+        r"\mathbf{F}_i = m_i \dot{\mathbf{v}}_i, \quad \mathbf{N}_i = \mathbf{I}_i \dot{\boldsymbol{\omega}}_i + "
+        r"\boldsymbol{\omega}_i \times (\mathbf{I}_i \boldsymbol{\omega}_i)",
+        "Gravity is an acceleration of the base, minus the gravity vector (E-S4).",
+    ),
+    Words(
+        "The joint forces",
+        "(3.12)",
+        r"\tau_j = \sum_{i \ge j} \left( \mathbf{F}_i \cdot \mathbf{v}_{ij} + \mathbf{N}_i \cdot \boldsymbol{\omega}_{ij} \right)",
+        "Summed from the tip to the base, this is the inward half of Newton-Euler.",
+    ),
+)
+
+LIE_CLOSED_FORM = (
+    Words(
+        "Joint screws at the zero position, in base axes",
+        "(13)",
+        r"A_i = (\boldsymbol{\omega}, \mathbf{v})",
+        "The angular part comes first in all six-vectors.",
+    ),
+    Words("Motions away from the zero position", "(31)", r"E_i = e^{A_1 x_1} \cdots e^{A_i x_i}"),
+    Words(
+        "Inertias at the zero position, about the base's origin",
+        "(44)",
+        r"\mathcal{D}_i = \begin{bmatrix} I_i & m_i [b_i] \\ m_i [b_i]^T & m_i 1 \end{bmatrix}",
+        r"$\langle X, Y \rangle_k = X^T \mathcal{D}_k Y$.",
+    ),
+    Words(
+        "Screws carried to the links behind them",
+        "(37)",
+        r"X_{ki} = \mathrm{Ad}_k^{i+1}(A_i) = \mathrm{Ad}_{E_k^{-1} E_i}(A_i), \quad i \le k",
+    ),
+    Words(
+        "The mass matrix",
+        "(40)",
+        r"m_{ij} = \sum_{k \ge \max(i, j)} \langle X_{ki}, X_{kj} \rangle_k",
+        "Corrected: the kinetic energy has a factor of one half (E-B2); (40) is right.",
+    ),
+    Words(
+        "Derivatives of the carried screws: brackets",
+        "(53)",
+        r"X_{kij} = \frac{\partial X_{ki}}{\partial x_j} = "
+        r"\mathrm{Ad}_k^j \left( \left[ \mathrm{Ad}_{j-1}^{i+1}(A_i), A_j \right] \right), \quad i + 1 \le j \le k",
+    ),
+    Words(
+        "Christoffel symbols",
+        "(52), (55) to (57)",
+        r"\Gamma_{ijk} = \frac{1}{2} \left( \frac{\partial m_{kj}}{\partial x_i} + \frac{\partial m_{ki}}{\partial x_j} - "
+        r"\frac{\partial m_{ij}}{\partial x_k} \right), \quad \frac{\partial m_{ij}}{\partial x_k} = \sum_{l} "
+        r"\left( \langle X_{lik}, X_{lj} \rangle_l + \langle X_{li}, X_{ljk} \rangle_l \right)",
+        r"The force index $k$ comes last. The cases (55) to (57) are those in which some of the brackets vanish.",
+    ),
+    Words(
+        "Gravity",
+        "(59)",
+        r"\phi_k = -\sum_{i \ge k} m_i \, \mathbf{g} \cdot R_i "
+        r"\left( \mathbf{v} + \boldsymbol{\omega} \times \mathbf{b}_i \right), \quad (\boldsymbol{\omega}, \mathbf{v}) = X_{ik}",
+        r"$R_i$ is the rotation in $E_i$. Corrected: the minus, for a gravity vector that points down (E-B5).",
+    ),
+    Words(
+        "The joint forces",
+        "(29)",
+        r"\tau_k = \sum_{j} m_{kj} \ddot{x}_j + \sum_{i, j} \Gamma_{ijk} \dot{x}_i \dot{x}_j + \phi_k",
+    ),
+)
+
+STACKED_OPERATORS = (
+    Words(
+        r"Joint screws in the links' own frames: the blocks of A",
+        "(9.64)",
+        r"\mathcal{A} = \mathrm{diag}(\mathcal{A}_1, \ldots, \mathcal{A}_n)",
+        r"$\mathcal{A}$ has $6n$ rows and $n$ columns. The angular part comes first in all six-vectors.",
+    ),
+    Words(
+        "Inertias about the links' origins: the blocks of G",
+        "(9.65)",
+        r"\mathcal{G} = \mathrm{diag}(\mathcal{G}_1, \ldots, \mathcal{G}_n)",
+    ),
+    Words(
+        "The step from each link to the next",
+        "(9.68)",
+        r"\Gamma = \begin{bmatrix} 0 & & \\ \mathrm{Ad}_{T_{21}} & 0 & \\ & \ddots & \ddots \end{bmatrix}, \quad "
+        r"\Gamma_{i,i-1} = \mathrm{Ad}_{T_{i,i-1}}, \quad \Gamma^n = 0",
+    ),
+    Words(
+        "The reach from each link to all behind it",
+        "(9.76)",
+        r"\mathcal{L} = (1 - \Gamma)^{-1} = 1 + \Gamma + \cdots + \Gamma^{n-1}, \quad \mathcal{L}_{ij} = \mathrm{Ad}_{T_{ij}}",
+        r"The blocks on the diagonal are 1, those above are 0, those beside the diagonal are those of $\Gamma$.",
+    ),
+    Words("Twists of all links", "(9.77)", r"\mathcal{V} = \mathcal{L} \mathcal{A} \dot{\theta}"),
+    Words(
+        "The mass matrix",
+        "(9.82)",
+        r"M = \mathcal{A}^T \mathcal{L}^T \mathcal{G} \mathcal{L} \mathcal{A}",
+    ),
+    Words(
+        "Coriolis and centrifugal forces",
+        "(9.83)",
+        r"c = \mathcal{A}^T \mathcal{L}^T \left( -\mathcal{G} \mathcal{L} [\mathrm{ad}_{\mathcal{A} \dot{\theta}}] \Gamma - "
+        r"[\mathrm{ad}_{\mathcal{V}}]^T \mathcal{G} \right) \mathcal{L} \mathcal{A} \dot{\theta}",
+        "Corrected: the first term has a minus (E-P6).",
+    ),
+    Words(
+        "Gravity",
+        "(9.84)",
+        r"g = \mathcal{A}^T \mathcal{L}^T \mathcal{G} \mathcal{L} \dot{\mathcal{V}}_{\text{base}}",
+        r"$\dot{\mathcal{V}}_{\text{base}}$ carries $(0, -\mathbf{g})$ from the base to the first link; "
+        r"the book has $(0, \mathbf{g})$ (E-P3).",
+    ),
+    Words("The joint forces", "(9.81)", r"\tau = M \ddot{\theta} + c + g"),
+)
+
+KALMAN = (
+    Words(
+        "The step of wrenches from each link to the one before",
+        "(nomenclature)",
+        r"X_i = \begin{bmatrix} R & [l] R \\ 0 & R \end{bmatrix}",
+        "The paper counts links from the tip; here the base comes first, and frames stand on the joint axes. $(R, l)$ is the "
+        r"pose of frame $i$ in the one before, with $l$ from its origin to that of frame $i$ (E-K1). "
+        "$X_i^T$ carries twists outwards.",
+    ),
+    Words(
+        "Joint axes and inertias about the frames' origins",
+        "(nomenclature)",
+        r"M_i = \begin{bmatrix} I_i & m_i [p_i] \\ -m_i [p_i] & m_i 1 \end{bmatrix}",
+        r"$s_i$ is the paper's $H^*(k)$.",
+    ),
+    Words(
+        "The filter: articulated inertias and gains, from the tips to the base",
+        "(12)",
+        r"D_i = s_i^T P_i s_i, \quad G_i = \frac{P_i s_i}{D_i}, \quad "
+        r"P_{i-1} = M_{i-1} + X_i (1 - G_i s_i^T) P_i X_i^T",
+        "Once found, $D_i$ is a letter in all that follows.",
+    ),
+    Words(
+        "Twists, from the base outwards",
+        "(nomenclature)",
+        r"V_i = X_i^T V_{i-1} + s_i \dot{q}_i",
+    ),
+    Words(
+        "Bias accelerations",
+        "(nomenclature)",
+        r"a_i = \Omega_i^T V_i, \quad \Omega_i = [s_i \dot{q}_i \times]",
+        r"Corrected: $\Omega_i$ is the product of the joint's twist with wrenches, for prismatic joints too (E-K5).",
+    ),
+    Words(
+        "Bias forces",
+        "(nomenclature)",
+        r"b_i = V_i \times M_i V_i - M_i \, (0, \mathbf{g}_i)",
+        r"With the weight; $\mathbf{g}_i$ is gravity in the axes of frame $i$. "
+        r"Corrected: $m \, \omega \times v$ in the second row (E-K2).",
+    ),
+    Words(
+        "Innovations, from the tips to the base",
+        "(table 3)",
+        r"z_i = X_{i+1} (z_{i+1} + G_{i+1} e_{i+1}) + P_i a_i + b_i, \quad e_i = \tau_i - s_i \cdot z_i",
+        "Once found, $e_i$ is a letter, too.",
+    ),
+    Words(
+        "The smoother: twist rates, from the base outwards",
+        "(table 3)",
+        r"\alpha_i = X_i^T \alpha_{i-1} + s_i \ddot{q}_i + a_i",
+        r"The accelerations $\ddot{q}_i$ follow, each from $\alpha_{i-1}$.",
+    ),
+    Words(
+        "The joint accelerations",
+        "(table 3)",
+        r"\ddot{q}_i = \frac{e_i}{D_i} - G_i \cdot X_i^T \alpha_{i-1}",
+        r"With $D_i$ and $e_i$ from above, and $\ddot{q}_j$ of the joints before.",
+    ),
+)
