@@ -91,11 +91,11 @@ def _names(given: Sequence[str] | None, stem: str, count: int) -> list[str]:
 def _joint(screw: Array, home: Pose, name: str) -> tuple[Joint, Pose]:
     """The joint of a screw, and a frame in the base with z along it: beside the link's home and aligned with it."""
     w, v = screw[:3], screw[3:]
-    turning = bool(w.any())
-    along = w if turning else v
+    rotates = bool(w.any())
+    along = w if rotates else v
     size = float(np.sqrt(dot(along, along)))
     if abs(size - 1.0) > 1e-9:
-        part = "angular" if turning else "linear"
+        part = "angular" if rotates else "linear"
         raise Error(f"screw of {name!r}: the {part} part must be a unit vector, got length {size:.6g}: {screw.tolist()}")
     direction = along / size
     axes = product(home.rotation, align_z(product(home.rotation.T, direction)))

@@ -183,7 +183,7 @@ def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: Arra
 def suffix_sums(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> SuffixSums:
     """The joint forces by sums over the links behind each joint, from the tips to the base: Silver, end of section 3.2.
 
-    z_j . sum F_i for a sliding joint, z_j . sum (p_ji x F_i + N_i) for a rotating one, each sum taken from the one behind it: so
+    z_j . sum F_i for a prismatic joint, z_j . sum (p_ji x F_i + N_i) for a revolute one, each sum taken from the one behind it: so
     the n^2 terms of (3.12) become the O(n) recursion of Newton and Euler. Signature (n),(n),(n)->(n,3),(n,3),(n). In base axes;
     gravity included, rotors and friction left out.
 

@@ -103,7 +103,7 @@ def dalembert_velocity_terms(robot: Model, q: ArrayLike, qd: ArrayLike) -> Veloc
     """The four terms of h_tran apart: Fu, Gonzalez and Lee (3.4-26). Signature (n),(n)->(n),(n),(n),(n).
 
     Centrifugal and Coriolis forces by the links before link s, and by link s itself from the origin of the frame before it to its
-    centre of mass. The book treats revolute joints; what a sliding joint adds, 2 omega x z qd, is among the Coriolis terms.
+    centre of mass. The book treats revolute joints; what a prismatic joint adds, 2 omega x z qd, is among the Coriolis terms.
 
     >>> import dalembert as da
     >>> arm, state = da.robot("two_link"), ([0.0, 0.5], [1.0, 2.0])

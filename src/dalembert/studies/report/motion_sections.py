@@ -16,13 +16,13 @@ ENTRIES = 36  # of the mass matrix that a page keeps
 NO_JOINTS = "<p>This robot has no joints.</p>"
 
 
-def _sliding(robot: Robot) -> list[bool]:
+def _prismatic(robot: Robot) -> list[bool]:
     return [link.joint.kind == "prismatic" for link in robot.links]
 
 
 def force_units(robot: Robot) -> list[str]:
     """N or N m, by joint."""
-    return ["N" if s else "N m" for s in _sliding(robot)]
+    return ["N" if s else "N m" for s in _prismatic(robot)]
 
 
 def _section(key: str, title: str, before: str, figures: tuple[Figure, ...], after: str = "") -> Section:
@@ -35,8 +35,8 @@ def motion(robot: Robot, m: SampledMotion) -> Section:
         return Section("motion", "The motion", NO_JOINTS)
     panels: list[Panel] = []
     hidden = 0
-    for sliding, unit in ((False, "rad"), (True, "m")):
-        chosen = [i for i, s in enumerate(_sliding(robot)) if s == sliding]
+    for prismatic, unit in ((False, "rad"), (True, "m")):
+        chosen = [i for i, s in enumerate(_prismatic(robot)) if s == prismatic]
         if chosen:
             drawn = leaders(m.q, chosen)
             hidden += len(chosen) - len(drawn)
@@ -112,7 +112,7 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
     chosen = entries(parts.total)
     panels = []
     for i, j in chosen:
-        unit = ("kg m²", "kg m", "kg")[sum(_sliding(robot)[k] for k in (i, j))]
+        unit = ("kg m²", "kg m", "kg")[sum(_prismatic(robot)[k] for k in (i, j))]
         rotor = (Series("rotor", parts.rotors[:, i, j], "s4"),) if parts.rotors[0].any() else ()
         lines = (
             Series("translation", parts.translation[:, i, j], "s0"),
@@ -171,13 +171,13 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
     panels = [
         Panel(
             f"{robot.joint_names[k]}: D({k + 1})",
-            "kg" if sliding else "kg m²",
+            "kg" if prismatic else "kg m²",
             (
                 Series("M_kk, outboard joints locked", locked[:, k], "s0"),
                 Series("D(k), outboard joints free", values.D[:, k], "s1"),
             ),
         )
-        for k, sliding in enumerate(_sliding(robot))
+        for k, prismatic in enumerate(_prismatic(robot))
     ]
     order = _ordered([p.size for p in panels])
     first = Figure(
@@ -199,8 +199,8 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
 
 
 def _rate_unit(robot: Robot) -> str:
-    kinds = set(_sliding(robot))
-    return " or ".join(unit for sliding, unit in ((False, "rad/s"), (True, "m/s")) if sliding in kinds)
+    kinds = set(_prismatic(robot))
+    return " or ".join(unit for prismatic, unit in ((False, "rad/s"), (True, "m/s")) if prismatic in kinds)
 
 
 def energy(robot: Robot, m: SampledMotion) -> Section:
