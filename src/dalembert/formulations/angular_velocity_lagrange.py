@@ -1,8 +1,8 @@
 """Silver's Lagrangian with angular velocities: AI Memo 622, equations (3.11)-(3.16).
 
 tau_j = sum_i (F_i . dv_i/dqd_j + N_i . dw_i/dqd_j) over the links i behind joint j (3.11), (3.12), with the partial velocities
-dv_i/dqd_j = z_j x p_ji (revolute) or z_j (prismatic), (3.15), and dw_i/dqd_j = z_j (revolute) or 0 (prismatic), (3.16): those of the
-velocity sums (3.13) and (3.14); p_ji runs from joint j to the centre of mass of link i. All vectors are in base axes.
+dv_i/dqd_j = z_j x p_ji (revolute) or z_j (prismatic), (3.15), and dw_i/dqd_j = z_j (revolute) or 0 (prismatic), (3.16): those of
+the velocity sums (3.13) and (3.14); p_ji runs from joint j to the centre of mass of link i. All vectors are in base axes.
 Gravity is the acceleration of the base.
 
 Corrected: E-S2 (projection on dw/dqd), E-S4 (the base accelerates with minus gravity).

@@ -99,7 +99,7 @@ def _joint(screw: Array, home: Pose, name: str) -> tuple[Joint, Pose]:
         raise Error(f"screw of {name!r}: the {part} part must be a unit vector, got length {size:.6g}: {screw.tolist()}")
     direction = along / size
     axes = product(home.rotation, align_z(product(home.rotation.T, direction)))
-    if not turning:
+    if not rotates:
         return Joint(name, "prismatic"), Pose(axes, home.translation)
     pitch = float(dot(direction, v))
     foot = cross(direction, v)  # the point of the axis nearest the base
