@@ -53,7 +53,7 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derivation:
-    """The steps of a method for one robot; print it, `save` it, or take values out: `d["D"]`, `d.equation("D")`, `d.steps[0].values`.
+    """The steps of a method for one robot; print it, `save` it, or take values out: `d["D"]`, `d.steps[0].values`.
 
     Values are arrays of symbolic scalars that SymPy takes as they are: `sympy.Matrix(d["D"])`.
     """
