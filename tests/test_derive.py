@@ -252,6 +252,7 @@ def test_the_document_reads_like_the_book(tmp_path):
     d = derived("lagrange_euler")
     assert r"\mathbf{U}_{22} = \begin{bmatrix} -S_{12} & -C_{12} & 0 & -l S_{12} \\ C_{12} & -S_{12} & 0 & l C_{12}" in str(d)
     assert r"\frac{1}{3} m_1 l^2 + m_2 l^2 \bigl(\frac{4}{3} + C_2\bigr)" in d._repr_markdown_()
+    assert d.equation("D") in d.markdown() and d.equation("D").startswith(r"\mathbf{D} = \begin{bmatrix}")
     assert "E-F3" in d.markdown() and "E-F12" not in d.markdown()
     assert "E-F12" in da.derive(da.robot("rp")).markdown()
     assert repr(d) == "<Derivation of two_link by lagrange_euler: 9 steps>"

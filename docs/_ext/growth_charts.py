@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from dalembert.engine.size import order
+from dalembert.native.kernel import Kernel
 from dalembert.studies.complexity import general_chain
 from dalembert.studies.timing import seconds
 
@@ -41,7 +42,7 @@ def time(method: str, n: int) -> float:
     """Nanoseconds of a state in a batch, on one thread."""
     kernel = general_chain(n).compile(QUANTITY, method=method)
     states = np.random.default_rng(n).uniform(-1, 1, (3, STATES, n))
-    return seconds(kernel, list(states), spent=0.005) / STATES * 1e9
+    return seconds(kernel.here if isinstance(kernel, Kernel) else kernel, list(states), spent=0.01) / STATES * 1e9
 
 
 @cache
@@ -53,7 +54,8 @@ def measured(what: str) -> dict[str, list[tuple[int, float]]]:
 
 def labelled(series: Series) -> Series:
     """With the order of growth of the general count."""
-    return {f"{method}, n^{order(QUANTITY, method)}": points for method, points in series.items()}
+    powers = {method: order(QUANTITY, method) for method in series}
+    return {f"{method}, n{f'^{powers[method]}' if powers[method] > 1 else ''}": points for method, points in series.items()}
 
 
 class GrowthChart(SphinxDirective):

@@ -19,7 +19,7 @@ from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in
 from dalembert.symbolic.closed_form.write import powered
 from dalembert.symbolic.derivation.latex import equation, matrix, shown
 from dalembert.symbolic.derivation.letters import Lettered, lettered
-from dalembert.symbolic.derivation.methods import METHODS, Step
+from dalembert.symbolic.derivation.methods import METHODS, Entry, Step
 from dalembert.symbolic.parameters import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
@@ -67,8 +67,20 @@ class Derivation:
 
     def __getitem__(self, name: str) -> Any:
         """A value by its name, such as U21, D or tau1."""
-        values = {k: v for step in self.steps for k, v in step.values.items()}
-        return values[choice(name, "value of this derivation:", values)]
+        return self._entry(name).value
+
+    def equation(self, name: str) -> str:
+        r"""A value as LaTeX with its name on the left, as the document has it.
+
+        >>> import dalembert as da
+        >>> print(da.derive(da.robot("two_link"), "kalman").equation("D2"))
+        D_{2} = \frac{1}{3} m_2 l^2
+        """
+        return equation(*self._entry(name))
+
+    def _entry(self, name: str) -> Entry:
+        entries = {k: entry for step in self.steps for k, entry in step.entries.items()}
+        return entries[choice(name, "value of this derivation:", entries)]
 
     def at(self, q: Any, qd: Any, qdd_or_tau: Any) -> Any:
         """The derived joint forces at a state, with the robot's own numbers; of forward dynamics, accelerations from tau."""
