@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.derived.joints import joint_parameters
+from dalembert.derived.joints import friction_law
 from dalembert.errors import AccuracyWarning, Error, warn
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.simulation.adaptive import SOLVERS
@@ -100,10 +100,10 @@ def _some(trajectory: Trajectory) -> Trajectory | None:
 
 def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     """In words: what most likely put the energy out of balance."""
-    _, damping, coulomb = joint_parameters(trajectory.robot)
-    if integrator not in SOLVERS and (fastest := _fastest(trajectory, damping)) * step > 2:
+    law = friction_law(trajectory.robot)
+    if integrator not in SOLVERS and (fastest := _fastest(trajectory, law.damping)) * step > 2:
         return f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one, or Radau"
-    if coulomb.any():
+    if any(x.any() for x in (law.coulomb, law.static_friction, law.load_friction)):
         return f"Coulomb friction jumps where a joint stops, which {integrator} does not resolve: joints creep or chatter at rest"
     if integrator in SOLVERS:
         return f"the tolerances of {integrator} are too loose; reduce rtol and atol"

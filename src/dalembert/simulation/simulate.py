@@ -113,6 +113,8 @@ def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Ac
     if events:
         raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
     check_route(route, integrator)
+    if route != "joint" and any(link.joint.load_friction for link in robot.links):
+        raise Error(f'{robot.name} has load-dependent friction, which velocities={route!r} does not have; use velocities="joint"')
     views = VIEWS[route]
     v = views.into(robot, start.q, start.qd)
     start = start._replace(qd=v)

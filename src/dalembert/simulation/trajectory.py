@@ -108,9 +108,9 @@ class Trajectory:
 
     @cached_property
     def _power_of_wrenches(self) -> Array:
-        motion = self.q, self.qd, self.qdd
-        pushed = inverse_dynamics(self.robot, *motion, wrenches=self.wrenches, backend=self.backend)
-        return power(self.robot, self.qd, inverse_dynamics(self.robot, *motion, backend=self.backend) - pushed)
+        motion, robot = (self.q, self.qd, self.qdd), self.robot.without_friction()
+        pushed = inverse_dynamics(robot, *motion, wrenches=self.wrenches, backend=self.backend)
+        return power(robot, self.qd, inverse_dynamics(robot, *motion, backend=self.backend) - pushed)
 
     @cached_property
     def dissipated(self) -> Array:
@@ -120,7 +120,8 @@ class Trajectory:
 
     @property
     def _power_of_friction(self) -> Array:
-        return power(self.robot, self.qd, friction_force(self.robot, self.qd))
+        loaded = any(link.joint.load_friction for link in self.robot.links)
+        return power(self.robot, self.qd, friction_force(self.robot, self.qd, self.tau if loaded else None))
 
     @property
     def balance(self) -> Array:

@@ -182,7 +182,7 @@ def free(robot: Robot, motion: SampledMotion) -> Free | str:
         return "the robot has no joints"
     best: Free | None = None
     reasons: list[str] = []
-    rubs = any(x.joint.damping or x.joint.coulomb for x in robot.links)
+    rubs = any(x.joint.rubs for x in robot.links)
     for integrator, step, smooth, words in ATTEMPTS:
         if (smooth or integrator == "Radau") and (best or not rubs):
             break

@@ -155,7 +155,7 @@ def derive(
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
     tau, expected = _evaluate(letters, steps[-1], q, qd, qdd), inverse_dynamics(bare, q, qd, qdd, backend="numpy")
     check = Check(q, qd, qdd, tau, expected, float(np.abs(tau - expected).max()))
-    rubbing = any(link.joint.damping or link.joint.coulomb or link.joint.armature for link in robot.links)
+    rubbing = any(link.joint.rubs or link.joint.armature for link in robot.links)
     return Derivation(robot.name, method, steps, check, letters, rubbing)
 
 
