@@ -61,11 +61,11 @@ def friction(model: Model, qd: Any) -> list[Any]:
     jumping = sign(qd) if law.coulomb.any() or law.extra.any() else qd
     terms = [factor * motion for factor, motion in ((law.damping, qd), (law.coulomb, jumping)) if factor.any()]
     terms += [law.friction_offset] if law.friction_offset.any() else []
-    return terms + [law.extra * jumping / (1 + (law.per_speed * qd) ** 2)] if law.extra.any() else terms
+    return [*terms, law.extra * jumping / (1 + (law.per_speed * qd) ** 2)] if law.extra.any() else terms
 
 
 def loading(model: Model, qd: Any, load: Any) -> Any:
-    """1 + load_friction sign(qd) sign(load), (n,): load and its friction over the load; of the load and of both, the sign is the same."""
+    """(load + load_friction |load| sign(qd)) / load, (n,); the sum may be given for the load, since it has the same sign."""
     return 1 + friction_law(model).load_friction * sign(qd) * sign(load)
 
 
@@ -125,7 +125,7 @@ def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _falling(law: FrictionLaw, qd: Any) -> Any:
-    """The slope of Stribeck's term: extra sign(v) (1 + w^2)^-1 with w = v / stribeck_speed has -2 |w| extra / speed (1 + w^2)^-2."""
+    """The slope of Stribeck's term, extra sign(v) / (1 + w^2) with w = v / speed: -2 |w| extra / speed / (1 + w^2)^2."""
     w = law.per_speed * qd
     return -2 * law.extra * law.per_speed * (w * sign(qd)) / (1 + w**2) ** 2
 

@@ -243,7 +243,8 @@ _LIST = (
     Quantity(
         "regressor", "Y(q, qd, qdd) with Y @ parameters = tau, gravity included.",
         STATE, {"Y": Values(("n", regressor.width), "tau/parameter")}, "regressor", "parameters",
-        options={"columns": None, "friction": False, "armature": False, "friction_offset": False}, recipe=regressor.regressor, recipes=("regressor",),
+        options={"columns": None, "friction": False, "armature": False, "friction_offset": False},
+        recipe=regressor.regressor, recipes=("regressor",),
     ),
     # --- diagonalization
     Quantity(

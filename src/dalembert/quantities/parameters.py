@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,9 +86,9 @@ def regressor(
     """Y(q, qd, qdd) with Y @ parameters = tau, gravity included. Signature (n),(n),(n)->(n,10n), leading axes broadcast.
 
     Columns follow `parameters`. friction=True appends two per joint, qd_i and sign(qd_i) in row i, for damping and coulomb;
-    armature=True then appends one per joint, qdd_i, and friction_offset=True another, 1. `regressor_parameters` has names and values
-    in the same order; with all of them, Y @ values is all of `inverse_dynamics`, except for Stribeck and load-dependent friction,
-    which are not linear. Coulomb levels (c-, c+) that differ have the mean as coulomb and (c+ - c-) / 2 as friction_offset.
+    armature=True then appends one per joint, qdd_i, and friction_offset=True another, 1. `regressor_parameters` has names and
+    values in the same order; with all of them, Y @ values is all of `inverse_dynamics`, except for Stribeck and load-dependent
+    friction, which are not linear. Coulomb levels (c-, c+) have their mean as coulomb and (c+ - c-) / 2 as friction_offset.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -96,7 +96,7 @@ def regressor(
     [19.6124, 4.9031]
     """
     flags = {"friction": friction, "armature": armature, "friction_offset": friction_offset}
-    chosen = {name: flag(value, name) for name, value in flags.items()}
+    chosen: dict[str, Any] = {name: flag(value, name) for name, value in flags.items()}
     return asked(robot, "regressor", {"q": q, "qd": qd, "qdd": qdd}, backend=backend, out=out, **chosen)
 
 
