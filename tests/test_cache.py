@@ -254,6 +254,10 @@ def variants():
     yield "armature", base.with_armature(0.1), {}
     yield "damping", base.with_friction(damping=0.1), {}
     yield "coulomb", base.with_friction(coulomb=0.1), {}
+    yield "friction_offset", base.with_friction(friction_offset=0.1), {}
+    yield "static_friction", base.with_friction(static_friction=0.1, stribeck_speed=0.1), {}
+    yield "stribeck_speed", base.with_friction(static_friction=0.1, stribeck_speed=0.2), {}
+    yield "load_friction", base.with_friction(load_friction=0.1), {}
     yield "method", base, {"method": "lie_group"}
     yield "wrenches", base, {"optional": ("wrenches",)}
     yield "base twist", base, {"optional": ("base_twist",)}

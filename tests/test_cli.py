@@ -247,11 +247,18 @@ def test_simulate(ran):
     motion = da.robot("two_link").simulate([0.5, 0.0], duration=0.5)
     assert code == 0
     assert f"{motion.q[-1, 1]:.6g}" in out
-    assert "balance: change" in out
-    ran("simulate", "two_link", "--q0", "0.5,0", "-t", "0.5", "-o", "motion.csv")
+    assert "balance: change" in out and "of the energy exchanged" in out and "too much" not in out
+    code, _, err = ran("simulate", "two_link", "--q0", "0.5,0", "-t", "0.5", "-o", "motion.csv")
+    assert code == 0 and "balance: change" in err
     np.testing.assert_array_equal(load_states(da.robot("two_link"), "motion.csv", ["q"])["q"], motion.q)
     code, again, _ = ran("simulate", "two_link", "--q0", "0.5,0", "-t", "0.5", "-o", "-")
     assert again == Path("motion.csv").read_text()
+
+
+def test_simulate_says_when_the_balance_is_bad(ran):
+    da.robot("two_link").with_friction(coulomb=20.0).save("rubs.toml")
+    code, out, err = ran("simulate", "rubs.toml")
+    assert code == 0 and "which is too much: Coulomb friction" in out and "Coulomb friction" in err
 
 
 def test_only_the_first_state_of_a_file_is_read(ran):

@@ -20,7 +20,8 @@ QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_m
 MORE = (*QUANTITIES, "diagonalize", "christoffel", "kinetic_energy")
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror")
 COMPILERS = ("gcc", "clang")
-TREE = da.random_robot(3, "RPHR", (-1, 0, 1, 0)).with_friction(damping=0.3, coulomb=0.2).with_armature(0.05)
+LAWS = {"coulomb": [[0.2, 0.3]], "static_friction": 0.4, "stribeck_speed": 0.5, "load_friction": 0.1}  # all there are
+TREE = da.random_robot(3, "RPHR", (-1, 0, 1, 0)).with_friction(damping=0.3, **LAWS).with_armature(0.05)
 LARGE = da.random_robot(3, "RPHRRH", (-1, 0, 1, 1, 0, 4)).with_friction(damping=0.3, coulomb=0.2).with_armature(0.05)
 ROBOTS = {"tree": TREE, "puma560": da.robot("puma560"), "panda": da.robot("panda"), "large tree": LARGE}
 OPTIONS = {"tree": {"jacobian": {"link": "link4"}}, "large tree": {"jacobian": {"link": "link6"}}}

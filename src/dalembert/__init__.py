@@ -22,6 +22,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.control.controllers import SlotineLi as SlotineLi
     from dalembert.control.controllers import TaskSpaceControl as TaskSpaceControl
     from dalembert.engine.registry import methods as methods
+    from dalembert.errors import AccuracyWarning as AccuracyWarning
     from dalembert.errors import DataWarning as DataWarning
     from dalembert.errors import Error as Error
     from dalembert.errors import PerformanceWarning as PerformanceWarning
@@ -78,7 +79,7 @@ if _typing.TYPE_CHECKING:
 _PLACES = {
     "control.controllers": "ComputedTorque GravityPD SlotineLi TaskSpaceControl",
     "engine.registry": "methods",
-    "errors": "DataWarning Error PerformanceWarning SingularWarning",
+    "errors": "AccuracyWarning DataWarning Error PerformanceWarning SingularWarning",
     "interop": "casadi_function jax_function sympy_expressions torch_function",
     "model.dh": "DHRow",
     "model.inertia": "Inertia",

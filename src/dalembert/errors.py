@@ -29,6 +29,10 @@ class PerformanceWarning(UserWarning):
     """Something works, but slower than it could; shown once."""
 
 
+class AccuracyWarning(UserWarning):
+    """A result is far less accurate than it should be: the energy of a simulated motion is out of balance."""
+
+
 class SingularWarning(UserWarning):
     """At some states of a batch a joint has no inertia, or a link cannot follow its task; the result is NaN there."""
 

@@ -31,7 +31,7 @@ VALID: dict[str, Any] = {
     "max_velocity": 1.0, "max_acceleration": 1.0, "times": [0.0, 1.0], "points": [[0.0, 0.0], [1.0, 1.0]], "kp": 1.0, "kd": 1.0,
     "target": HALF, "slope": 1.0, "gain": 1.0, "rate": 1.0, "step": 0.1, "structure": "RR", "method_a": "newton_euler",
     "screws": [[0, 0, 1, 0, 0, 0]], "homes": [np.eye(4)], "inertias": [da.Inertia.from_com(1.0, (0, 0, 0), 0.1)], "count": 1, "limit": 128 << 20,
-    "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1, "masses": [1.0], "pseudo": np.eye(4), "radius": 1.0,
+    "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1, "friction_offset": 0.1, "static_friction": None, "stribeck_speed": None, "load_friction": 0.1, "masses": [1.0], "pseudo": np.eye(4), "radius": 1.0,
     "length": 1.0, "sizes": (1, 1, 1), "radii": (1, 1, 1), "density": 1.0, "end": (1, 0, 0),
     "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
     "a": np.ones(6), "b": np.ones(6), "matrix": np.eye(3), "rotation_vector": (0, 0, 1), "axis": (0, 0, 1), "angle": 1.0, "W": np.eye(3),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from dalembert.cli.streams import standing_in
-from dalembert.errors import DataWarning, Error, PerformanceWarning, SingularWarning
+from dalembert.errors import AccuracyWarning, DataWarning, Error, PerformanceWarning, SingularWarning
 
 WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
 
@@ -33,7 +33,7 @@ def _main(given: list[str]) -> int:
     given = [x for x in given[:end] if x != "--debug"] + given[end:]
     try:
         with warnings.catch_warnings():
-            for category in (DataWarning, PerformanceWarning, SingularWarning):
+            for category in (AccuracyWarning, DataWarning, PerformanceWarning, SingularWarning):
                 warnings.simplefilter("always", category)
             warnings.showwarning = _say
             code = _run(given)

@@ -107,6 +107,7 @@ def simulate(
     else:
         (trajectory.to_npz if Path(output).suffix.lower() == ".npz" else trajectory.to_csv)(output)
         said(f"{output}: {len(trajectory)} states")
+        print(_balance(trajectory), file=sys.stderr)
 
 
 def _is_file(text: str) -> bool:
@@ -153,14 +154,21 @@ def _summary(trajectory: Trajectory) -> str:
     for i, name in enumerate(trajectory.robot.joint_names):
         ends = (x for part in (trajectory.q, trajectory.qd) for x in (part[0, i], part[-1, i]))
         rows.append([name, *(f"{x:.6g}" for x in (*ends, largest[i]))])
-    change, work, lost = trajectory.energy[-1] - trajectory.energy[0], trajectory.work[-1], trajectory.dissipated[-1]
     lines = [
         f"{trajectory.robot.name}: {len(trajectory)} states over {trajectory.duration:g} s",
         table(rows, right=True),
         f"energy {trajectory.energy[0]:.9g} J at the start, {trajectory.energy[-1]:.9g} J at the end",
-        f"balance: change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {trajectory.balance[-1]:.3g} J",
+        _balance(trajectory),
     ]
     return "\n".join(lines)
+
+
+def _balance(trajectory: Trajectory) -> str:
+    """Where the energy went, and how far the sum is off; why, a warning has said."""
+    change, work, lost = trajectory.energy[-1] - trajectory.energy[0], trajectory.work[-1], trajectory.dissipated[-1]
+    parts = f"change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {trajectory.balance[-1]:.3g} J"
+    verdict = f", which is too much: {trajectory.doubt}" if trajectory.doubt else ""
+    return f"balance: {parts}; off by at most {trajectory.drift:.1g} of the energy exchanged{verdict}"
 
 
 COMMANDS = (

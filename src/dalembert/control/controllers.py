@@ -16,6 +16,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, choice, frozen_array, instance, listed, number, numbers
 from dalembert.cached import cached_property
+from dalembert.derived.joints import friction_law
 from dalembert.derived.kinematics import carrier
 from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error, brief
@@ -250,6 +251,13 @@ class SlotineLi(Value):
         values[self._columns] = 0.0
         return values
 
+    def _unmodelled(self, qd_r: Array) -> Array:
+        """The friction that has no column: offsets and Stribeck's law."""
+        law = friction_law(self.robot)
+        if not (law.friction_offset.any() or law.extra.any()):
+            return np.zeros(self.robot.n)
+        return self.robot.friction_force(qd_r) - law.damping * qd_r - law.coulomb * np.sign(qd_r)
+
     @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
         """Joint forces (..., n), and the rate (..., k) of the memory (..., k)."""
@@ -264,7 +272,7 @@ class SlotineLi(Value):
         s = qd - qd_r
         Y = slotine_li_regressor(self.robot, q, qd, qd_r, qdd_r)
         learned = Y[..., self._columns]
-        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - _times(self.gain, s)
+        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - _times(self.gain, s) + self._unmodelled(qd_r)
         return tau, -_times(self.rate, np.vecmat(s, learned))
 
 

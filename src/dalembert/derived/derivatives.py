@@ -6,9 +6,10 @@ import numpy as np
 
 from dalembert.algebra import linalg
 from dalembert.algebra.spatial import Ad_inverse, Array, Transform, dot, rotate, skew, split, zeros
-from dalembert.derived.joints import pivots
+from dalembert.derived.joints import friction_law, pivots
 from dalembert.derived.make import Body, Make
 from dalembert.derived.terms import twice_christoffel
+from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.trace.program import Program
@@ -67,9 +68,11 @@ def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional
     return make.derivative(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], "reverse")
 
 
-def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body | Program:
     """From the derivatives of inverse dynamics at the accelerations that the forces make."""
     forward = make("forward_dynamics", method, optional)
+    if friction_law(model).load_friction.any():  # then d tau / d qdd is not symmetric
+        return make.derivative(forward, ["q", "qd", "tau"], "reverse")
     inverse = make("inverse_dynamics_derivatives", None, optional)
 
     def body(**given: Any) -> Any:
@@ -89,6 +92,11 @@ def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, o
 
     Where the order does not matter the shorter one is taken: q last, and the upper half of what is symmetric.
     """
+    if not friction_law(model).linear:
+        raise Error(
+            f"{model.name} has Stribeck or load-dependent friction, which second derivatives do not have; use without_friction(), "
+            "or inverse_dynamics_hessian(..., method='newton_euler')"
+        )
     second = make.derivative(make("inverse_dynamics_derivatives", method), ["q"], "forward")
     gradient = make("mass_matrix_gradient")
 

@@ -1,15 +1,18 @@
 """What joints add to the links: the inertia of rotors, friction, and the pivots that methods divide by."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.linalg import ROUNDING, Pivots
 from dalembert.algebra.precise import as_objects
 from dalembert.algebra.spatial import Array, dot, sign
+from dalembert.errors import Error
+from dalembert.formulations import formulation
 from dalembert.formulations.composite_body import composite, times
 from dalembert.formulations.shared.axes import axes
+from dalembert.model.links import FRICTION
 from dalembert.model.model import Model
 
 
@@ -20,11 +23,50 @@ def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
     return armature, damping, coulomb
 
 
+class FrictionLaw(NamedTuple):
+    """The friction of all joints, (n,) each; what the parts mean is said at `Joint`."""
+
+    damping: Array
+    coulomb: Array
+    friction_offset: Array
+    static_friction: Array
+    stribeck_speed: Array
+    load_friction: Array
+
+    @property
+    def extra(self) -> Array:
+        """What Stribeck's law adds to the Coulomb level at rest."""
+        return np.where(self.static_friction > 0, self.static_friction - self.coulomb, 0.0)
+
+    @property
+    def per_speed(self) -> Array:
+        """1 / stribeck_speed, and 0 where there is none."""
+        there = self.stribeck_speed > 0
+        return np.where(there, 1 / np.where(there, self.stribeck_speed, 1.0), 0.0)
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is linear in velocities and loads, jumps and constants apart."""
+        return not (self.static_friction.any() or self.load_friction.any())
+
+
+def friction_law(model: Model) -> FrictionLaw:
+    """The friction of all joints."""
+    return FrictionLaw(*(np.array([getattr(link.joint, name) for link in model.links], dtype=float) for name in FRICTION))
+
+
 def friction(model: Model, qd: Any) -> list[Any]:
-    """damping qd and coulomb sign(qd), where the robot has them."""
-    _, damping, coulomb = joint_parameters(model)
-    terms = ((damping, qd), (coulomb, sign(qd) if coulomb.any() else qd))
-    return [factor * motion for factor, motion in terms if factor.any()]
+    """The parts of friction that depend on the velocities alone: all but that of the load, where the robot has them."""
+    law = friction_law(model)
+    jumping = sign(qd) if law.coulomb.any() or law.extra.any() else qd
+    terms = [factor * motion for factor, motion in ((law.damping, qd), (law.coulomb, jumping)) if factor.any()]
+    terms += [law.friction_offset] if law.friction_offset.any() else []
+    return [*terms, law.extra * jumping / (1 + (law.per_speed * qd) ** 2)] if law.extra.any() else terms
+
+
+def loading(model: Model, qd: Any, load: Any) -> Any:
+    """(load + load_friction |load| sign(qd)) / load, (n,); the sum may be given for the load, since it has the same sign."""
+    return 1 + friction_law(model).load_friction * sign(qd) * sign(load)
 
 
 def pivots(model: Model, rotors: bool = True) -> Pivots:
@@ -58,20 +100,41 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     def whole(**given: Any) -> Any:
         armature, tau = joint_parameters(model)[0], function(**given)
         tau = tau + armature * given["qdd"] if armature.any() else tau
+        tau = tau * loading(model, given["qd"], tau) if friction_law(model).load_friction.any() else tau
         return sum(friction(model, given["qd"]), tau)
 
     return whole
 
 
 def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Derivatives of inverse dynamics with viscous friction and rotors on their diagonals; Coulomb friction has none."""
+    """Derivatives of inverse dynamics with friction and rotors on their diagonals; jumps of friction have none."""
+    law, armature = friction_law(model), joint_parameters(model)[0]
 
     def whole(**given: Any) -> Any:
-        armature, damping, _ = joint_parameters(model)
         dq, dqd, M = function(**given)
-        return dq, on_diagonal(dqd, damping), on_diagonal(M, armature)
+        M = on_diagonal(M, armature)
+        if law.load_friction.any():
+            load = formulation("inverse_dynamics", "newton_euler")(model.exact_tree, **given)
+            factors = loading(model, given["qd"], load + armature * given["qdd"])
+            dq, dqd, M = (factors[..., None] * x for x in (dq, dqd, M))
+        dqd = on_diagonal(dqd, law.damping)
+        dqd = dqd + _falling(law, given["qd"])[..., None] * np.eye(model.n, dtype=int) if law.extra.any() else dqd
+        return dq, dqd, M
 
     return whole
+
+
+def _falling(law: FrictionLaw, qd: Any) -> Any:
+    """The slope of Stribeck's term, extra sign(v) / (1 + w^2) with w = v / speed: -2 |w| extra / speed / (1 + w^2)^2."""
+    w = law.per_speed * qd
+    return -2 * law.extra * law.per_speed * (w * sign(qd)) / (1 + w**2) ** 2
+
+
+def curvatures(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Second derivatives by formulas, which have no friction: right where it is linear."""
+    if not friction_law(model).linear:
+        raise Error(f"{model.name} has Stribeck or load-dependent friction, for which this needs method='newton_euler'")
+    return function
 
 
 def on_diagonal(matrix: Any, more: Array) -> Any:
@@ -85,6 +148,8 @@ def accelerations(model: Model, function: Callable[..., Any]) -> Callable[..., A
     def whole(**given: Any) -> Any:
         for term in friction(model, given["qd"]):
             given["tau"] = given["tau"] - term
+        if friction_law(model).load_friction.any():
+            given["tau"] = given["tau"] / loading(model, given["qd"], given["tau"])
         return function(**given)
 
     return whole

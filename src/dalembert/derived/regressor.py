@@ -15,7 +15,7 @@ def width(n: int, options: Mapping[str, Any]) -> int:
     """The number of columns."""
     if options["columns"] is not None:
         return len(options["columns"])
-    return (10 + 2 * options["friction"] + options["armature"]) * n
+    return (10 + 2 * options["friction"] + options["armature"] + options["friction_offset"]) * n
 
 
 def regressor(
@@ -27,8 +27,9 @@ def regressor(
     columns: tuple[int, ...] | None,
     friction: bool,
     armature: bool,
+    friction_offset: bool,
 ) -> Body:
-    """The inertial columns, those of friction and those of rotors; `columns` picks some of them all."""
+    """The inertial columns, those of friction, of rotors and of offsets; `columns` picks some of them all."""
     n = model.n
 
     def body(q: Any, qd: Any, qdd: Any) -> Any:
@@ -39,6 +40,8 @@ def regressor(
             parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
         if armature:
             parts.append(_beside([qdd[i : i + 1] for i in range(n)]))
+        if friction_offset:
+            parts.append(np.eye(n, dtype=int))
         Y = np.concatenate(parts, axis=-1)
         return Y if columns is None else Y[:, list(columns)]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert import imported
 from dalembert.arguments import choice, several
-from dalembert.derived.joints import joint_parameters
+from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.names import Backend
 from dalembert.engine.program import program
 from dalembert.engine.quantity import Quantity
@@ -145,7 +145,7 @@ def _content(model: Model, quantity: Quantity) -> str:
         names = model.link_names, model.base_name, model.frames
         digest.update(repr((names, model.base, model.base_inertia)).encode())
     tree = model.tree
-    numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity, *joint_parameters(model))
-    for part in numbers:
+    numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity)
+    for part in (*numbers, joint_parameters(model)[0], *friction_law(model)):
         digest.update(np.ascontiguousarray(part, dtype=float).tobytes())
     return f"{tree.parents} {digest.hexdigest()}"

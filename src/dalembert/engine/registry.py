@@ -225,7 +225,7 @@ _LIST = (
         STATE | {"weights": Values(N, "1/tau")},
         {name: Values(NN, f"1/{name[1:].replace('_d', '/')}") for name in derivatives.Hessian._fields},
         "newton_euler", "derivatives", result=derivatives.Hessian,
-        recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE,
+        recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE, joints=joints.curvatures,
         invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
     ),
     Quantity(
@@ -243,7 +243,8 @@ _LIST = (
     Quantity(
         "regressor", "Y(q, qd, qdd) with Y @ parameters = tau, gravity included.",
         STATE, {"Y": Values(("n", regressor.width), "tau/parameter")}, "regressor", "parameters",
-        options={"columns": None, "friction": False, "armature": False}, recipe=regressor.regressor, recipes=("regressor",),
+        options={"columns": None, "friction": False, "armature": False, "friction_offset": False},
+        recipe=regressor.regressor, recipes=("regressor",),
     ),
     # --- diagonalization
     Quantity(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.arguments import choice
-from dalembert.model.links import Link
+from dalembert.model.links import FRICTION, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.text import Text, table
@@ -24,7 +24,7 @@ inertia      about the centre of mass, in link axes, true tensor entries
 link frame   in its parent's: before . motion along z . after"""
 
 
-TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "unread")
+TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "unread")
 
 
 class Finding(NamedTuple):
@@ -55,7 +55,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(robot: Model) -> Findings:
-    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, unread (of a file).
+    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction, unread (of a file).
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
@@ -91,6 +91,12 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
         m = joint.mimic
         told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
         yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent")
+    if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):
+        told = f"friction offset {joint.friction_offset:g} exceeds the Coulomb level {most:g}: friction would drive the joint"
+        yield Finding(link.name, "friction", f"joint {joint.name!r}: {told}")
+    if 0 < joint.static_friction < joint.coulomb:
+        told = f"static friction {joint.static_friction:g} is less than Coulomb friction {joint.coulomb:g}"
+        yield Finding(link.name, "friction", f"joint {joint.name!r}: {told}")
     if joint.lower == joint.upper:
         yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
 
@@ -113,7 +119,8 @@ def summary(robot: Model) -> Text:
         j = link.joint
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
         span = f"{_limit(j.lower)} .. {_limit(j.upper)}"
-        rubs = f"{j.damping:g}, {j.coulomb:g}" if j.damping or j.coulomb else "-"
+        rubs = f"{j.damping:g}, {j.coulomb:g}" + "".join(f", {k} {getattr(j, k):g}" for k in FRICTION[2:] if getattr(j, k))
+        rubs = rubs if j.rubs else "-"
         rotor = f"{j.armature:g}" if j.armature else "-"
         body = link.inertia
         rows.append((str(i), j.name, kind, link.parent, link.name, f"{body.mass:g}", _vector(body.com), span, rubs, rotor))

@@ -10,7 +10,7 @@ from dalembert.arguments import frozen_array, number
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Joint, Link
+from dalembert.model.links import FRICTION, Joint, Link, levels, two_levels
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 
@@ -86,9 +86,46 @@ def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
     return replace(robot, links=tuple(changed(link, own) for link, own in zip(robot.links, values, strict=True)))
 
 
-def with_friction(robot: M, damping: Any = None, coulomb: Any = None) -> M:
-    """The same robot with viscous (`damping`) and Coulomb friction: one number for all joints, n numbers, or a dict by name."""
-    return _joints(robot, damping=damping, coulomb=coulomb)
+def with_friction(
+    robot: M,
+    damping: Any = None,
+    coulomb: Any = None,
+    *,
+    friction_offset: Any = None,
+    static_friction: Any = None,
+    stribeck_speed: Any = None,
+    load_friction: Any = None,
+) -> M:
+    """The same robot with other friction, each part as one number for all joints, n numbers, or a dict by name.
+
+    What the parts mean is said at `Joint`; those not given stay. `coulomb` may have one level for each direction, (negative,
+    positive): an array (n, 2), or (1, 2) for all joints, or a dict of pairs; half the difference becomes the `friction_offset`, to
+    which a given one is added.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link").with_friction(damping=0.5, coulomb={"joint1": (1.0, 2.0)})
+    >>> arm.friction_force([[1.0, 0.0], [-1.0, 0.0]]).tolist()
+    [[2.5, 0.0], [-1.5, 0.0]]
+    """
+    if coulomb is not None:
+        both = _levels(robot, coulomb)
+        offsets = {} if friction_offset is None else _per_joint(robot, friction_offset, "friction_offset")
+        offsets |= {name: offsets.get(name, 0.0) + (b - a) / 2 for name, (a, b, pair) in both.items() if pair}
+        coulomb, friction_offset = {name: (a + b) / 2 for name, (a, b, _) in both.items()}, offsets
+    changes = {"damping": damping, "coulomb": coulomb, "friction_offset": friction_offset, "static_friction": static_friction}
+    return _joints(robot, **changes, stribeck_speed=stribeck_speed, load_friction=load_friction)
+
+
+def _levels(robot: Model, given: Any) -> dict[str, tuple[float, float, bool]]:
+    """The Coulomb levels of joints in both directions, and whether they were given for each."""
+    if not isinstance(given, Mapping):
+        values = frozen_array(given, None, "coulomb")
+        if values.shape not in ((), (robot.n,), (1, 2), (robot.n, 2)):
+            raise Error(f"coulomb must be one number, {robot.n} (one per joint) or ({robot.n}, 2), got shape {values.shape}")
+        wide = np.broadcast_to(values, (robot.n, 2) if values.ndim == 2 else (robot.n,))
+        given = dict(zip(robot.joint_names, wide, strict=True))
+    _known(robot, given)
+    return {str(name): (*levels(x, f"coulomb of joint {name!r}"), two_levels(x)) for name, x in given.items()}
 
 
 def with_armature(robot: M, armature: Any) -> M:
@@ -97,8 +134,8 @@ def with_armature(robot: M, armature: Any) -> M:
 
 
 def without_friction(robot: M) -> M:
-    """The same robot without viscous and Coulomb friction."""
-    return _joints(robot, damping=0.0, coulomb=0.0)
+    """The same robot without friction of any kind."""
+    return _joints(robot, **dict.fromkeys(FRICTION, 0.0))
 
 
 def without_armature(robot: M) -> M:
@@ -117,14 +154,18 @@ def _joints(robot: M, **changes: Any) -> M:
 
 def _per_joint(robot: Model, value: Any, what: str) -> dict[str, float]:
     if isinstance(value, Mapping):
-        for name in value:
-            if name not in robot.joint_names:
-                raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
+        _known(robot, value)
         return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
     values = frozen_array(value, None, what)
     if values.shape not in ((), (robot.n,)):
         raise Error(f"{what} must be one number or {robot.n} (one per joint), got shape {values.shape}")
     return dict(zip(robot.joint_names, np.broadcast_to(values, (robot.n,)).tolist(), strict=True))
+
+
+def _known(robot: Model, names: Any) -> None:
+    for name in names:
+        if name not in robot.joint_names:
+            raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
 
 
 def snapped(robot: M, tolerance: float = 1e-4) -> M:
@@ -152,9 +193,7 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     """
     if not isinstance(positions, Mapping):
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
-    for name in positions:
-        if name not in robot.joint_names:
-            raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
+    _known(robot, positions)
     bodies = [
         Fixed(link.name, link.parent, link.pose(positions[link.joint.name]), link.inertia) if link.joint.name in positions else link
         for link in robot.links

@@ -6,15 +6,17 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from dalembert.algebra.spatial import exp_z
-from dalembert.arguments import choice, instance, number, text
+from dalembert.arguments import choice, frozen_array, instance, number, text
 from dalembert.errors import Error, brief
 from dalembert.model.inertia import Inertia
 from dalembert.model.pose import Pose
 from dalembert.model.values import Value
 
 Kind = Literal["revolute", "prismatic", "helical"]
+Level = Any  # of a field: a number, or one for each direction (negative, positive); their mean is kept
 LETTERS: dict[str, Kind] = {"R": "revolute", "P": "prismatic", "H": "helical"}
 MOST_JOINTS = 1000  # of robots given by letters
+FRICTION = ("damping", "coulomb", "friction_offset", "static_friction", "stribeck_speed", "load_friction")  # fields of a joint
 
 
 def joint_letters(given: Any) -> str:
@@ -47,7 +49,14 @@ class Joint(Value):
     """One degree of freedom about or along z of its frame.
 
     `pitch` (helical only) is the advance in metres per radian. Limits, friction and armature are on the link side of the
-    gearing: `damping` in N m s/rad (N s/m), `coulomb` in N m (N), `armature` in kg m^2 (kg).
+    gearing: `damping` in N m s/rad (N s/m), `coulomb` in N m (N), `armature` in kg m^2 (kg). With the speed v = qd, the friction is
+
+        damping v + [coulomb + (static_friction - coulomb) / (1 + (v / stribeck_speed)^2) + load_friction |load|] sign(v)
+            + friction_offset
+
+    where the load is the joint force that is left when friction is overcome. A pair (negative, positive) of Coulomb levels is kept
+    as their mean and an addition to `friction_offset` of half their difference: the same law, except that at rest, where friction
+    may be anything between the levels, the value is their middle and not 0.
     """
 
     name: str
@@ -58,9 +67,13 @@ class Joint(Value):
     velocity_limit: float = np.inf
     effort_limit: float = np.inf
     damping: float = 0.0
-    coulomb: float = 0.0
+    coulomb: Level = 0.0
     armature: float = 0.0
     mimic: Mimic | None = None
+    friction_offset: float = 0.0
+    static_friction: float = 0.0  # the level at which motion begins; 0: the same as coulomb
+    stribeck_speed: float = 0.0  # at which the level is halfway from static_friction to coulomb
+    load_friction: float = 0.0  # friction per load, below 1
 
     def __post_init__(self) -> None:
         text(self.name, "a joint's name")
@@ -68,7 +81,12 @@ class Joint(Value):
         choice(self.kind, f"kind of joint {self.name!r}:", get_args(Kind))
         for name in ("lower", "upper", "velocity_limit", "effort_limit"):
             object.__setattr__(self, name, number(getattr(self, name), here + name, finite=False))
-        for name in ("pitch", "damping", "coulomb", "armature"):
+        if two_levels(self.coulomb):
+            negative, positive = levels(self.coulomb, here + "coulomb")
+            offset = number(self.friction_offset, here + "friction_offset") + (positive - negative) / 2
+            object.__setattr__(self, "coulomb", (negative + positive) / 2)
+            object.__setattr__(self, "friction_offset", offset)
+        for name in ("pitch", "armature", *FRICTION):
             object.__setattr__(self, name, number(getattr(self, name), here + name))
         if self.lower > self.upper or self.lower == np.inf or self.upper == -np.inf:
             raise Error(f"{here}lower limit {self.lower} is above upper limit {self.upper}")
@@ -77,13 +95,23 @@ class Joint(Value):
             text(self.mimic.joint, f"{here}what it mimics")
             numeric = (number(getattr(self.mimic, name), f"{here}mimic {name}") for name in ("multiplier", "offset"))
             object.__setattr__(self, "mimic", Mimic(self.mimic.joint, *numeric))
-        for name in ("damping", "coulomb", "armature", "velocity_limit", "effort_limit"):
-            if getattr(self, name) < 0:
+        for name in ("armature", "velocity_limit", "effort_limit", *FRICTION):
+            if getattr(self, name) < 0 and name != "friction_offset":
                 raise Error(f"{here}{name} must not be negative, got {getattr(self, name)}")
+        if self.load_friction >= 1:
+            raise Error(f"{here}load_friction must be less than 1, or no force would move the joint; got {self.load_friction}")
+        if (self.static_friction > 0) != (self.stribeck_speed > 0):
+            given = f"{self.static_friction:g} and {self.stribeck_speed:g}"
+            raise Error(f"{here}static_friction and stribeck_speed are given together, both above 0 or both 0; got {given}")
         if (self.pitch != 0.0) != (self.kind == "helical"):
             raise Error(
                 f"{here}a helical joint needs a nonzero pitch, other joints must not have one; got {self.kind}, pitch {self.pitch}"
             )
+
+    @property
+    def rubs(self) -> bool:
+        """Whether it has friction of any kind."""
+        return any(getattr(self, name) for name in FRICTION)
 
     @property
     def screw(self) -> tuple[float, float]:
@@ -98,6 +126,19 @@ class Joint(Value):
     def motion(self, q: float) -> Pose:
         """The pose the joint makes at position q."""
         return Pose(*exp_z(*self.screw, number(q, f"the position of joint {self.name!r}")))
+
+
+def two_levels(given: Any) -> bool:
+    """Whether a level of friction is given for each direction."""
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+def levels(given: Any, what: str) -> tuple[float, float]:
+    """Levels of friction in the negative and in the positive direction, from one number or both."""
+    negative, positive = frozen_array(given, (2,), what).tolist() if two_levels(given) else [number(given, what)] * 2
+    if min(negative, positive) < 0:
+        raise Error(f"{what} must not be negative, got {brief(given)}")
+    return negative, positive
 
 
 def joint(given: "Joint | str", name: str) -> Joint:

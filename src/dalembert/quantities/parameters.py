@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
-from dalembert.derived.joints import joint_parameters
+from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
@@ -45,10 +45,12 @@ def parameter_names(robot: Model) -> tuple[str, ...]:
     return tuple(f"{name}[{link}]" for link in robot.link_names for name in PARAMETERS)
 
 
-def regressor_parameters(robot: Model, *, friction: bool = False, armature: bool = False) -> Parameters:
+def regressor_parameters(
+    robot: Model, *, friction: bool = False, armature: bool = False, friction_offset: bool = False
+) -> Parameters:
     """The parameters that belong to the columns of `regressor` with the same options, by name, with this robot's values.
 
-    The inertial ones; then damping and coulomb of each joint in turn; then the armature of each.
+    The inertial ones; then damping and coulomb of each joint in turn; then the armature, and the friction_offset of each.
 
     >>> import dalembert as da
     >>> da.robot("two_link").regressor_parameters(friction=True).names[-2:]
@@ -62,6 +64,9 @@ def regressor_parameters(robot: Model, *, friction: bool = False, armature: bool
     if flag(armature, "armature"):
         names += [f"armature[{joint}]" for joint in robot.joint_names]
         values.append(rotors)
+    if flag(friction_offset, "friction_offset"):
+        names += [f"friction_offset[{joint}]" for joint in robot.joint_names]
+        values.append(friction_law(robot).friction_offset)
     return Parameters(tuple(names), np.concatenate(values))
 
 
@@ -74,22 +79,25 @@ def regressor(
     *,
     friction: bool = False,
     armature: bool = False,
+    friction_offset: bool = False,
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
     """Y(q, qd, qdd) with Y @ parameters = tau, gravity included. Signature (n),(n),(n)->(n,10n), leading axes broadcast.
 
     Columns follow `parameters`. friction=True appends two per joint, qd_i and sign(qd_i) in row i, for damping and coulomb;
-    armature=True then appends one per joint, qdd_i. `regressor_parameters` has names and values in the same order; with both,
-    Y @ values is all of `inverse_dynamics`.
+    armature=True then appends one per joint, qdd_i, and friction_offset=True another, 1. `regressor_parameters` has names and
+    values in the same order; with all of them, Y @ values is all of `inverse_dynamics`, except for Stribeck and load-dependent
+    friction, which are not linear. Coulomb levels (c-, c+) have their mean as coulomb and (c+ - c-) / 2 as friction_offset.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
     >>> (arm.regressor([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) @ arm.parameters()).round(6).tolist()
     [19.6124, 4.9031]
     """
-    given, friction, armature = {"q": q, "qd": qd, "qdd": qdd}, flag(friction, "friction"), flag(armature, "armature")
-    return asked(robot, "regressor", given, backend=backend, out=out, friction=friction, armature=armature)
+    flags = {"friction": friction, "armature": armature, "friction_offset": friction_offset}
+    chosen: dict[str, Any] = {name: flag(value, name) for name, value in flags.items()}
+    return asked(robot, "regressor", {"q": q, "qd": qd, "qdd": qdd}, backend=backend, out=out, **chosen)
 
 
 @computed

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array, cross, dot, scaled, stack, zeros
 from dalembert.arguments import arrays
+from dalembert.derived.joints import loading
 from dalembert.engine.evaluation import moving
 from dalembert.engine.names import Backend, Result
 from dalembert.errors import Error
 from dalembert.formulations import angular_velocity_lagrange as silver
-from dalembert.model.edit import with_gravity
+from dalembert.model.edit import with_gravity, without_friction
 from dalembert.model.model import Model
 from dalembert.quantities.dynamics import inverse_dynamics, mass_matrix
 from dalembert.quantities.structure import christoffel, coriolis_force, friction_force
@@ -73,7 +74,8 @@ def inverse_dynamics_without_coriolis(
     True
     """
     q, qd, qdd = moving(robot, "inverse_dynamics_without_coriolis", q=q, qd=qd, qdd=qdd)
-    return inverse_dynamics(robot, q, np.zeros(qd.shape), qdd, backend=backend) + friction_force(robot, qd)
+    still = inverse_dynamics(without_friction(robot), q, np.zeros(qd.shape), qdd, backend=backend)
+    return still * loading(robot, qd, still) + friction_force(robot, qd)
 
 
 @np.errstate(all="ignore")

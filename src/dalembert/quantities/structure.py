@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.derived.joints import friction
+from dalembert.derived.joints import friction, loading
 from dalembert.engine.evaluation import asked, computed, joint_vector, joint_vectors
 from dalembert.engine.names import Backend, ChristoffelMethod, CoriolisMatrixMethod, InverseDynamicsMethod, Out, Result
 from dalembert.model.model import Model
@@ -116,15 +116,22 @@ def bias_force(
     return asked(robot, "bias_force", {"q": q, "qd": qd}, method, backend=backend, out=out)
 
 
-def friction_force(robot: Model, qd: ArrayLike) -> Result:
-    """damping qd + coulomb sign(qd). Signature (n)->(n).
+def friction_force(robot: Model, qd: ArrayLike, tau: ArrayLike | None = None) -> Result:
+    """The friction of the joints, as described at `Joint`: damping qd + coulomb sign(qd) and more. Signature (n),(n)->(n).
+
+    tau: the joint forces, of which friction that depends on the load takes its part; without them this part is left out.
 
     >>> import dalembert as da
     >>> da.robot("two_link").with_friction(damping=0.5, coulomb=2.0).friction_force([1.0, -1.0]).tolist()
     [2.5, -2.5]
     """
-    qd = joint_vector(robot, "friction_force", "qd", qd)
-    return np.asarray(sum(friction(robot, qd), np.zeros(qd.shape)))
+    if tau is None:
+        qd = joint_vector(robot, "friction_force", "qd", qd)
+        return np.asarray(sum(friction(robot, qd), np.zeros(qd.shape)))
+    qd, tau = joint_vectors(robot, "friction_force", qd=qd, tau=tau)
+    with np.errstate(all="ignore"):  # infinities: the results show them
+        left = tau - sum(friction(robot, qd), np.zeros(qd.shape))
+        return tau - left / loading(robot, qd, left)
 
 
 @computed

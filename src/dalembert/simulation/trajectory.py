@@ -9,17 +9,20 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers
 from dalembert.cached import cached_property
+from dalembert.engine.names import Backend
 from dalembert.errors import Error, brief, optional
 from dalembert.files.layout import PARTS
 from dalembert.files.motions import load_motion, save_csv, save_npz
 from dalembert.model.model import a_robot
 from dalembert.motion.paths import Path, sample
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
-from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy
+from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy, power
 from dalembert.storage import limits
 
 if TYPE_CHECKING:
     from dalembert.robots import Robot
+
+ROUNDING = 1e-10  # of the potential energy: no exchange smaller than this can be checked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +38,8 @@ class Trajectory:
     <Trajectory of two_link: 501 samples, 0.5 s>
     >>> bool(abs(fall.balance).max() < 1e-9)                         # energy is kept
     True
+    >>> bool(fall.drift < 1e-9), fall.doubt                          # relative to the energy exchanged
+    (True, '')
     """
 
     robot: "Robot"
@@ -49,6 +54,8 @@ class Trajectory:
     accelerations: Array | None = None  # given with a path; else those that the forces make
     dense: Any = None  # of an adaptive integrator: time -> (2 n,)
     worked: Array | None = None  # (..., T) by joint forces that changed between the samples, which then cannot tell
+    doubt: str = ""  # the likely reason, where the energy of a simulation is out of balance
+    backend: Backend = "auto"  # of accelerations and energies
 
     def __len__(self) -> int:
         return len(self.time)
@@ -68,17 +75,17 @@ class Trajectory:
         """Accelerations (..., T, n) at the samples, under the forces that act from there on."""
         if self.accelerations is not None:
             return self.accelerations
-        return forward_dynamics(self.robot, self.q, self.qd, self.tau, wrenches=self.wrenches)
+        return forward_dynamics(self.robot, self.q, self.qd, self.tau, wrenches=self.wrenches, backend=self.backend)
 
     @cached_property
     def kinetic_energy(self) -> Array:
         """(..., T), J."""
-        return kinetic_energy(self.robot, self.q, self.qd)
+        return kinetic_energy(self.robot, self.q, self.qd, backend=self.backend)
 
     @cached_property
     def potential_energy(self) -> Array:
         """(..., T), J."""
-        return potential_energy(self.robot, self.q)
+        return potential_energy(self.robot, self.q, backend=self.backend)
 
     @property
     def energy(self) -> Array:
@@ -90,33 +97,74 @@ class Trajectory:
         """What the joint forces and wrenches have done, (..., T), J: exactly for held joint forces, else by quadrature."""
         if self.wrenches is None:
             return self._work_of_joints()
-        motion = self.q, self.qd, self.qdd
-        felt = inverse_dynamics(self.robot, *motion) - inverse_dynamics(self.robot, *motion, wrenches=self.wrenches)
-        return self._work_of_joints() + self._integral((felt * self.qd).sum(axis=-1))
+        return self._work_of_joints() + self._integral(self._power_of_wrenches)
 
     def _work_of_joints(self) -> Array:
         if self.worked is not None:
             return self.worked
         if self.held:
             return _summed((self.tau[..., :-1, :] * np.diff(self.q, axis=-2)).sum(axis=-1))
-        return self._integral((self.tau * self.qd).sum(axis=-1))
+        return self._integral(power(self.robot, self.qd, self.tau))
+
+    @cached_property
+    def _power_of_wrenches(self) -> Array:
+        motion, robot = (self.q, self.qd, self.qdd), self.robot.without_friction()
+        pushed = inverse_dynamics(robot, *motion, wrenches=self.wrenches, backend=self.backend)
+        return power(robot, self.qd, inverse_dynamics(robot, *motion, backend=self.backend) - pushed)
 
     @cached_property
     def dissipated(self) -> Array:
         """What friction has taken since the start, (..., T), J."""
-        return self._integral((friction_force(self.robot, self.qd) * self.qd).sum(axis=-1))
+        rate = self._power_of_friction
+        return self._integral(rate) if rate.any() else rate
+
+    @property
+    def _power_of_friction(self) -> Array:
+        loaded = any(link.joint.load_friction for link in self.robot.links)
+        return power(self.robot, self.qd, friction_force(self.robot, self.qd, self.tau if loaded else None))
 
     @property
     def balance(self) -> Array:
-        """Energy gained, less work, plus losses: (..., T), J. Nought, but for the errors of integrator and quadrature."""
+        """Energy gained, less work, plus losses: (..., T), J. Zero, but for the errors of integrator and quadrature."""
         return self.energy - self.energy[..., :1] - self.work + self.dissipated
+
+    @property
+    def exchanged(self) -> Array:
+        """The energy that was moved about, (...,), J: the largest kinetic energy, and the ranges of the others."""
+        return self.exchanged_within(slice(None))
+
+    def exchanged_within(self, part: slice) -> Array:
+        """The energy `exchanged` in a part of the samples."""
+        ranges = sum(np.ptp(x[..., part], axis=-1) for x in (self.potential_energy, self.work, self.dissipated))
+        return ranges + self.kinetic_energy[..., part].max(axis=-1)
+
+    @property
+    def drift(self) -> Array:
+        """The largest |balance| relative to the energy `exchanged`, (...,): below 1e-4 in a good simulation."""
+        least = ROUNDING * np.abs(self.potential_energy).max(axis=-1) + np.finfo(float).tiny
+        return np.abs(self.balance).max(axis=-1) / (self.exchanged + least)
+
+    @property
+    def uncertainty(self) -> Array:
+        """What `balance` may be off because work and losses are integrated from samples, (..., T), J.
+
+        Forces may jump between samples: half a spacing times the variation of their power. The power of friction is
+        continuous: half a spacing squared times the variation of its slope.
+        """
+        h = np.diff(self.time) / 2
+        rates = [] if self.held or self.worked is not None else [power(self.robot, self.qd, self.tau)]
+        rates += [] if self.wrenches is None else [self._power_of_wrenches]
+        bends = 2 * h**2 * np.abs(np.diff(self._slope(self._power_of_friction), axis=-1))
+        return _summed(sum((h * np.abs(np.diff(x, axis=-1)) for x in rates), bends))
 
     def _integral(self, rate: Array) -> Array:
         """Of a rate (..., T) from the start: trapezia corrected by slopes, which is of fourth order."""
-        slope = np.zeros_like(rate) if len(self) < 3 else np.gradient(rate, self.time, axis=-1, edge_order=2)
-        h = np.diff(self.time)
+        slope, h = self._slope(rate), np.diff(self.time)
         parts = h / 2 * (rate[..., :-1] + rate[..., 1:]) + h**2 / 12 * (slope[..., :-1] - slope[..., 1:])
         return _summed(parts)
+
+    def _slope(self, rate: Array) -> Array:
+        return np.zeros_like(rate) if len(self) < 3 else np.gradient(rate, self.time, axis=-1, edge_order=2)
 
     def at(self, time: Any) -> tuple[Array, Array]:
         """q and qd at any time within, (..., n) or (..., K, n) for K times: cubic between samples, or the integrator's own curve.

@@ -15,7 +15,7 @@ from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion
 
 FREE = 2.0  # s of free fall
-# integrators to try, until energy drifts by less than DRIFT of the largest kinetic energy; and whether friction is left out
+# integrators to try, until energy drifts by less than DRIFT of what is exchanged; and whether friction is left out
 KUTTA = "Runge and Kutta’s fourth-order method in steps of"
 ATTEMPTS = (
     ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
@@ -82,11 +82,8 @@ class Free(NamedTuple):
     dissipated: Array
     balance: Array
     told: str
-
-    @property
-    def drift(self) -> float:
-        """The largest balance over the largest kinetic energy."""
-        return float(np.abs(self.balance).max()) / (float(np.abs(self.kinetic).max()) or 1.0)
+    drift: float  # the largest balance, relative to the energy exchanged
+    doubt: str  # the likely reason, where that is too much
 
 
 def relative(result: Array, expected: Array) -> float:
@@ -185,7 +182,7 @@ def free(robot: Robot, motion: SampledMotion) -> Free | str:
         return "the robot has no joints"
     best: Free | None = None
     reasons: list[str] = []
-    rubs = any(x.joint.damping or x.joint.coulomb for x in robot.links)
+    rubs = any(x.joint.rubs for x in robot.links)
     for integrator, step, smooth, words in ATTEMPTS:
         if (smooth or integrator == "Radau") and (best or not rubs):
             break
@@ -207,8 +204,8 @@ def _fall(robot: Robot, motion: SampledMotion, integrator: str, step: float, wor
         t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
         few = slice(None, None, round(FREE / step / 200))
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
-        fall = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}")
-    if not all(np.isfinite(x).all() for x in fall[:-1]):
+        fall = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}", float(t.drift), t.doubt)
+    if not all(np.isfinite(x).all() for x in (fall.qd, *energies)):
         raise Error("energies are not finite; robot.check() may show why")
     return fall
 

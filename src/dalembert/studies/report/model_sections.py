@@ -29,12 +29,21 @@ def parameters(robot: Robot) -> Section:
 
 def _joints(robot: Robot) -> str:
     head = ["joint", "kind", "moves", "carried by", "range", "max. velocity", "max. effort", "damping", "Coulomb", "armature"]
+    more = {
+        "friction_offset": "offset",
+        "static_friction": "static",
+        "stribeck_speed": "Stribeck speed",
+        "load_friction": "per load",
+    }
+    more = {field: title for field, title in more.items() if any(getattr(x.joint, field) for x in robot.links)}
+    head += more.values()
     rows = []
     for link in robot.links:
         j = link.joint
         kind = j.kind + (f" {number(j.pitch)} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
         span = f"{number(j.lower)} … {number(j.upper)}" if np.isfinite([j.lower, j.upper]).any() else "free"
-        rest = (number(x) if np.isfinite(x) else "–" for x in (j.velocity_limit, j.effort_limit, j.damping, j.coulomb, j.armature))
+        fields = ("velocity_limit", "effort_limit", "damping", "coulomb", "armature", *more)
+        rest = (number(x) if np.isfinite(x) else "–" for x in (getattr(j, field) for field in fields))
         rows.append([escape(j.name), kind, escape(link.name), escape(link.parent), span, *rest])
     return table_html(head, rows, text=(0, 1, 2, 3), caption="Joints, in SI units and radians, on the link side of the gearing")
 

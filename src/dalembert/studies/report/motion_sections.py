@@ -224,6 +224,9 @@ def energy(robot: Robot, m: SampledMotion) -> Section:
     )
     caption = (
         f"The arm is released at the start of the motion and falls without torques ({escape(fall.told)}). "
-        f"The total energy should be constant; it drifts by {scientific(fall.drift)} of the largest kinetic energy."
+        f"The total energy{', with what is lost,' if lost else ''} should be constant."
     )
-    return _section(key, title, "", (Figure("energy", "free", fall.time, panels, caption),))
+    off = f"The energy balance is off by at most {scientific(fall.drift)} of the energy exchanged"
+    mark, style, why = ("!", "bad", f": do not trust this motion. {escape(fall.doubt)}") if fall.doubt else ("✓", "good", "")
+    verdict = f'<p class="check {style}"><span aria-hidden="true">{mark}</span> {off}{why}.</p>'
+    return _section(key, title, "", (Figure("energy", "free", fall.time, panels, caption),), verdict)

@@ -161,7 +161,7 @@ class Equations:
     @property
     def note(self) -> str:
         """What of the robot is not in the equations, if anything."""
-        rubbing = [link.joint.name for link in self.robot.model.links if link.joint.damping or link.joint.coulomb]
+        rubbing = [link.joint.name for link in self.robot.model.links if link.joint.rubs]
         return "Friction is not included." if rubbing else ""
 
     def __str__(self) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Ad, Array, ad, compose, dot, inverse, rotate
-from dalembert.derived.joints import joint_parameters
 from dalembert.errors import Error
 from dalembert.formulations.lie_closed_form import screws
 from dalembert.model.model import Model
@@ -108,6 +107,6 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     v, w = made.symbols.rates("qd")
     M = np.array([[one + xx, xa], [xa, aa]], dtype=object)  # (60)
     C = np.array([[a * w, a * v + b * w], [-a * v, 0 * a]], dtype=object)  # (61)-(64)
-    left_out = any(x.any() for x in joint_parameters(robot))
+    left_out = any(link.joint.rubs or link.joint.armature for link in robot.links)
     note = "Friction and rotor inertias are not included." if left_out else ""
     return LieForm(dict(zip(_INNER, values, strict=True)), M, C, robot.name, note)

@@ -175,7 +175,7 @@ def derive(
     expected = compute(bare, q, qd, given, backend="numpy")
     qdd, tau = (derived, given) if METHODS[method].forward else (given, derived)
     check = Check(q, qd, qdd, tau, expected, float(np.abs(derived - expected).max()))
-    rubbing = any(link.joint.damping or link.joint.coulomb or link.joint.armature for link in robot.links)
+    rubbing = any(link.joint.rubs or link.joint.armature for link in robot.links)
     return Derivation(robot.name, method, steps, check, letters, rubbing)
 
 
