@@ -83,7 +83,7 @@ class Derivation:
         return entries[choice(name, "value of this derivation:", entries)]
 
     def at(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The derived joint forces at a state, with the robot's own numbers; of forward dynamics accelerations, with tau for `qdd`."""
+        """The derived joint forces at a state, with the robot's own numbers; of forward dynamics qdd, given tau in its place."""
         return _evaluate(self._letters, self.method, self.steps, q, qd, qdd)
 
     def markdown(self) -> str:
