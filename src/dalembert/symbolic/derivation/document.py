@@ -82,9 +82,9 @@ class Derivation:
         entries = {k: entry for step in self.steps for k, entry in step.entries.items()}
         return entries[choice(name, "value of this derivation:", entries)]
 
-    def at(self, q: Any, qd: Any, qdd_or_tau: Any) -> Any:
-        """The derived joint forces at a state, with the robot's own numbers; of forward dynamics, accelerations from tau."""
-        return _evaluate(self._letters, self.method, self.steps, q, qd, qdd_or_tau)
+    def at(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The derived joint forces at a state, with the robot's own numbers; of forward dynamics qdd, given tau in its place."""
+        return _evaluate(self._letters, self.method, self.steps, q, qd, qdd)
 
     def markdown(self) -> str:
         """The document as Markdown; mathematics between dollar signs."""
