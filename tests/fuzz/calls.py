@@ -146,7 +146,7 @@ def special() -> dict[str, dict[str, Any]]:
         "equations.evaluate": {}, "equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
         "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
         "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
-        "derivation.__getitem__": {"name": "D"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
+        "derivation.__getitem__": {"name": "D"}, "derivation.equation": {"name": "A1"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
         **{
             f"{kind}.{name}": given
             for kind in ("da.Inertia", "inertia")

@@ -95,8 +95,12 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
     def traced() -> Program:
         recorded = program(again, quantity, method, optional=optional, **options)
         scalars = sum(v.size for v in (*recorded.inputs, *recorded.outputs))
-        if backend == "auto" and (len(recorded.nodes) + 3 * len(recorded.results) > LARGE or scalars > MOST_SCALARS):
-            raise TooLargeError(recorded)
+        if backend == "auto" and scalars > MOST_SCALARS:
+            raise TooLargeError(recorded, f"takes and gives {scalars} numbers, more than the {MOST_SCALARS} of a kernel")
+        if backend == "auto" and len(recorded.nodes) + 3 * len(recorded.results) > LARGE:
+            raise TooLargeError(
+                recorded, f'has {len(recorded.nodes)} operations, too many to compile quickly (backend="native" does)'
+            )
         return recorded
 
     if backend != "numpy":
@@ -111,11 +115,8 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
             _say_once(f"native kernels need llvmlite, which cannot be loaded ({missing}); computing with NumPy instead")
         except TooLargeError as large:
             fewer = [other for other in quantity.methods if order(quantity, other) < order(quantity, method)]
-            instead = f"method={fewer[0]!r} has fewer; " if fewer else ""
-            _say_once(
-                f"{quantity.name} of {robot.name} by {method} has {len(large.program.nodes)} operations, too many to compile "
-                f'quickly; {instead}computing with NumPy instead (force compilation with backend="native")'
-            )
+            instead = f"method={fewer[0]!r} has fewer operations; " if fewer else ""
+            _say_once(f"{quantity.name} of {robot.name} by {method} {large}; {instead}computing with NumPy instead")
             return NumpyKernel(large.program)
     return NumpyKernel(program(robot, quantity, method, optional=optional, **options))
 
@@ -127,9 +128,10 @@ def _again(
 
 
 class TooLargeError(Exception):
-    """A program that would take too long to compile."""
+    """A program that would take too long to compile, or does not fit a kernel, and why."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, why: str) -> None:
+        super().__init__(why)
         self.program = program
 
 

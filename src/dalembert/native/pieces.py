@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from dalembert.trace.program import LEAVES, Program, operands
 
-WHOLE = 1_500  # nodes and results of a program that is not cut: longer ones take less time in pieces, to compile and to run
+WHOLE = 8_000  # nodes and results of a program that is not cut: up to here that takes no longer to compile, and runs a tenth faster
+ALIVE = 1_000  # its values at once: 64 KB of the stack, of which a thread may have as little as 128 KB
 PIECE = 300  # operations of a piece
 STORE = 5  # operations as which a result counts: LLVM's time grows with the square of how many a function writes
 ANGLES = 8  # in a piece
-ON_STACK = 4096  # bytes of a frame that may lie on the stack: threads may have as little as 128 KB of it
+ON_STACK = 4096  # bytes of a frame that may lie on the stack
 
 
 class Piece(NamedTuple):
@@ -65,7 +66,7 @@ def planned(program: Program) -> Plan:
     parts = set(fused.values())
     order = [i for i, node in enumerate(nodes) if node[0] not in LEAVES and i not in parts]
     scalars = starts[-1] + len(program.results)
-    if len(nodes) + len(program.results) <= WHOLE:
+    if len(nodes) + len(program.results) <= WHOLE and scalars + _alive(program, order, fused) <= ALIVE:
         return Plan([Piece(order, copies)], fused, place, scalars, scalars)
     first = [i for i in order if nodes[i][0] in ("sin", "cos") and nodes[nodes[i][1]][0] in LEAVES]
     first.sort(key=lambda i: (nodes[i][1], i))
@@ -107,6 +108,17 @@ def _keep_between(program: Program, pieces: list[Piece], fused: dict[int, int], 
         for row in ends.get(k, ()):
             heappush(free, row)
     return rows
+
+
+def _alive(program: Program, order: list[int], fused: dict[int, int]) -> int:
+    """How many values that the program computes are needed later, at most."""
+    last = {j: k for k, i in enumerate(order) for j in _read(program, fused, i)}
+    ends = Counter(last[i] for i in order if i in last)
+    alive = most = 0
+    for k, i in enumerate(order):
+        alive += (i in last) - ends[k]
+        most = max(most, alive)
+    return most
 
 
 def _read(program: Program, fused: dict[int, int], i: int) -> list[int]:

@@ -100,12 +100,13 @@ class NumpyKernel:
             for start in range(0, count, CHUNK):
                 self._chunk(wide, results, np.unravel_index(np.arange(start, min(start + CHUNK, count)), states), dtype)
         results = [r.reshape((*batch, *v.shape)) for r, v in zip(results, program.outputs, strict=True)]
-        if out is None:
-            if all(a.dtype == np.float32 for a in given) and dtype.kind == "f":
-                results = [r.astype(np.float32) for r in results]
-            return results[0] if len(results) == 1 else tuple(results)
-        for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
-            np.copyto(target, result, casting="same_kind")
+        with np.errstate(all="ignore"):  # float32 has infinities where doubles have none yet
+            if out is None:
+                if all(a.dtype == np.float32 for a in given) and dtype.kind == "f":
+                    results = [r.astype(np.float32) for r in results]
+                return results[0] if len(results) == 1 else tuple(results)
+            for target, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
+                np.copyto(target, result, casting="same_kind")
         return out
 
     def _chunk(self, wide: list[Any], results: list[Any], states: Any, dtype: Any) -> None:
