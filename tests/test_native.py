@@ -351,7 +351,7 @@ programs = [
     general_chain(30).program("mass_matrix"),
     trace(lambda x: x[::8] * x[1::8] + x[2::8], {"x": (14_000,)}),
     trace(lambda x: x[:1] * x[1:2] + np.zeros(16_000), {"x": (2,)}),
-    trace(lambda x: (y := x[:1] * np.arange(1_900.0)) * y[::-1].sum(), {"x": (2,)}),
+    trace(lambda x: (y := np.outer(x, x)[np.triu_indices(61, 1)]) * y[::-1].sum(), {"x": (61,)}),
 ]
 made = []
 for program in programs:
