@@ -292,7 +292,7 @@ def in_pieces(monkeypatch, p, size):
     with monkeypatch.context() as patch:
         for name, value in {"WHOLE": 0, "PIECE": size, "STORE": 1, "ON_STACK": 0}.items():
             patch.setattr(pieces, name, value)
-        assert len(pieces.planned(p).pieces) > 1
+        assert len(pieces.planned(p, 8).pieces) > 1
         patch.setenv("DALEMBERT_CACHE", "off")
         cut = Kernel(kernel._about(p), lambda: p, ())
         assert cut.loop.frame()
@@ -334,9 +334,9 @@ def test_pieces_reuse_their_rows():
             x = x * 1.0001 + x[::-1]
         return x
 
-    plan = pieces.planned(program(long, x=(4,)))
+    plan = pieces.planned(program(long, x=(4,)), 8)
     assert len(plan.pieces) > 20
-    assert plan.rows <= 4 + 4 + 3 * 4
+    assert plan.rows <= 4 + 3 * 4
 
 
 def test_small_stacks():

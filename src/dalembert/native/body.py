@@ -6,7 +6,7 @@ from typing import Protocol
 
 from dalembert.native import sincos
 from dalembert.native.assembly import Assembly
-from dalembert.native.pieces import Piece, Plan
+from dalembert.native.pieces import Piece, Plan, Write, computed
 from dalembert.trace.expr import Node
 from dalembert.trace.program import LEAVES, Program
 
@@ -20,18 +20,18 @@ class Places(Protocol):
         """The value of a node that is an input or was computed by an earlier piece."""
         ...
 
-    def computed(self, i: int, value: str) -> None:
-        """Keep the value of a node, if anything outside the piece needs it."""
+    def keep(self, i: int, value: str) -> None:
+        """Keep the value of a node for later pieces."""
         ...
 
-    def copy(self, row: int, value: str) -> None:
-        """Put a value that is there already into a row too."""
+    def write(self, write: Write, values: Sequence[str]) -> None:
+        """Put values where results go."""
         ...
 
 
 def room(e: Assembly, program: Program, piece: Piece) -> str:
     """What a function that computes a piece has on its stack: room for huge angles, if it has any angles."""
-    angles = any(program.nodes[i][0] in ("sin", "cos") for i in piece.nodes)
+    angles = any(program.nodes[i][0] in ("sin", "cos") for i in computed(piece))
     return f"  %scratch = alloca [{4 * e.widest} x {e.real}], align {e.bytes * e.widest}" if angles else ""
 
 
@@ -48,10 +48,13 @@ def compute(e: Assembly, program: Program, plan: Plan, piece: Piece, places: Pla
         given = [value(i) for i in some]
         return sincos.emit(e, given) if e.lanes > 1 or len(some) == 1 else sincos.packed(e, given)
 
-    taken = dict.fromkeys(nodes[i][1] for i in piece.nodes if nodes[i][0] in ("sin", "cos"))
+    taken = dict.fromkeys(nodes[i][1] for i in computed(piece) if nodes[i][0] in ("sin", "cos"))
     plain = [i for i in taken if nodes[i][0] in LEAVES]
     angles = dict(zip(plain, sines(plain), strict=True)) if plain else {}
-    for i in piece.nodes:
+    for i in piece:
+        if isinstance(i, Write):
+            places.write(i, [value(j) for j in i.nodes])
+            continue
         op, *rest = nodes[i]
         if op in ("sin", "cos"):
             if rest[0] not in angles:
@@ -74,9 +77,7 @@ def compute(e: Assembly, program: Program, plan: Plan, piece: Piece, places: Pla
         else:
             values[i] = e.do(OPERATIONS[op], value(rest[0]), value(rest[1]))
         if i in plan.place:  # at once, so that it needs no register until the end
-            places.computed(i, values[i])
-    for i, row in piece.copies:
-        places.copy(row, value(i))
+            places.keep(i, values[i])
 
 
 def _fused_sum(e: Assembly, op: str, terms: Sequence[int], product: int, factors: Node, value: Callable[[int], str]) -> str:

@@ -12,7 +12,7 @@ and a state gives the same alone as in a batch.
 from dalembert.native import huge, sincos
 from dalembert.native.assembly import CONSTANTS, Assembly
 from dalembert.native.body import compute, room
-from dalembert.native.movement import MOVE, Lanes, Rows, Single, gathered, scattered
+from dalembert.native.movement import MOVE, Lanes, Rows, Single, apart, gathered
 from dalembert.native.pieces import Plan
 from dalembert.trace.program import Program
 
@@ -41,12 +41,13 @@ def loop(program: Program, plan: Plan, real: str, lanes: int, processor: str = "
     e = Assembly(real, lanes)
     T, variables, inputs = e.vector, (*program.inputs, *program.outputs), len(program.inputs)
     for k, piece in enumerate(() if plan.whole else plan.pieces):
-        e.line(f"define internal void @piece{k}(ptr noalias %rows) {{\nentry:\n{CONSTANTS}\n{room(e, program, piece)}")
-        compute(e, program, plan, piece, Rows(e, plan))
+        e.line(f"define internal void @piece{k}(ptr noalias %rows, ptr noalias %states) {{\nentry:\n{CONSTANTS}")
+        e.line(room(e, program, piece))
+        compute(e, program, plan, piece, Rows(e, program, plan))
         e.line("  ret void\n}")
     shapes = [f"@shape{j} = internal constant [{len(v.shape) or 1} x i64] [{_shape(v.shape)}]" for j, v in enumerate(variables)]
     e.line(f"define void @loop{SIGNATURE} {{\nentry:\n{CONSTANTS}\n{room(e, program, plan.pieces[0]) if plan.whole else ''}")
-    e.line("  %counter = alloca i64, align 8")
+    e.line(f"  %counter = alloca i64, align 8\n  %states = alloca [{2 * len(program.outputs)} x i64], align 8")
     _frame(e, plan)
     bases, steps, strides = _arguments(e, program, bool(plan.lent(lanes, e.bytes)))
     declared, save, restore = FLAGS.get(processor, ("", "", ""))
@@ -73,20 +74,19 @@ def loop(program: Program, plan: Plan, real: str, lanes: int, processor: str = "
         move(j, False, str(lanes))
     e.line("  br label %body\nbody:")
     at = [e.op(f"phi ptr [{a}, %fast], [{b}, %slow]") for a, b in zip(direct, pads, strict=True)]
-    apart = [e.op(f"phi i64 [{s}, %fast], [{e.bytes * v.size}, %slow]") for s, v in zip(steps, variables, strict=True)]
-    states = [
-        [a, *(e.op(f"getelementptr i8, ptr {a}, i64 {e.op(f'mul i64 {s}, {k}')}") for k in range(1, lanes))]
-        for a, s in zip(at, apart, strict=True)
-    ]
+    between = [e.op(f"phi i64 [{s}, %fast], [{e.bytes * v.size}, %slow]") for s, v in zip(steps, variables, strict=True)]
     if plan.whole:
-        compute(e, program, plan, plan.pieces[0], Lanes(e, program, plan, states))
+        states = [apart(e, a, s) for a, s in zip(at, between, strict=True)]
+        compute(e, program, plan, plan.pieces[0], Lanes(e, program, states))
     else:
         for j in range(inputs):
-            gathered(e, variables[j], starts[j], states[j])
+            gathered(e, variables[j], starts[j], apart(e, at[j], between[j]))
+        for k, (a, s) in enumerate(zip(at[inputs:], between[inputs:], strict=True)):
+            e.line(
+                f"  store ptr {a}, ptr {e.at('%states', 2 * k, 'i64')}\n  store i64 {s}, ptr {e.at('%states', 2 * k + 1, 'i64')}"
+            )
         for k in range(len(plan.pieces)):
-            e.line(f"  call void @piece{k}(ptr %rows)")
-        for j in range(inputs, len(variables)):
-            scattered(e, variables[j], starts[j], states[j])
+            e.line(f"  call void @piece{k}(ptr %rows, ptr %states)")
     e.line("  br i1 %plain, label %stored, label %back\nback:")
     count = e.op(f"call i64 @llvm.smin.i64(i64 %rest, i64 {lanes})")
     for j in range(inputs, len(variables)):

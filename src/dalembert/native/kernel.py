@@ -86,7 +86,7 @@ class Kernel:
             program, here = self._made or self._program(), machine.host()
             self._made = program if len(program.nodes) <= KEPT else None
             _compilable(program)
-            plan = planned(program)
+            plan = planned(program, lanes)
             if lanes == 1:
                 text = emit.one(program, plan, self.real, here.lanes * 8 // self.dtype.itemsize)
             else:

@@ -6,10 +6,10 @@ are read before the first result is written, so that both may be one memory.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from dalembert.native.assembly import Assembly
-from dalembert.native.pieces import Plan
+from dalembert.native.assembly import Assembly, number
+from dalembert.native.pieces import Plan, Write, groups
+from dalembert.trace.expr import Node
 from dalembert.trace.program import Program, Variable
 
 UNROLLED = 64  # scalars of an array that are moved without a loop
@@ -72,151 +72,111 @@ end:
 """
 
 
-class Group(NamedTuple):
-    """Scalars of one array that are moved at once: as many as a vector has lanes, or all there are."""
-
-    array: int
-    first: int
-    rows: range  # theirs in the frame
-
-
-def groups(program: Program, lanes: int) -> list[Group]:
-    """All scalars of inputs and outputs; where an array's number is no multiple of the lanes, its last group overlaps another."""
-    made: list[Group] = []
-    start = 0
-    for j, variable in enumerate((*program.inputs, *program.outputs)):
-        length = min(lanes, variable.size)
-        firsts = dict.fromkeys(min(k, variable.size - length) for k in range(0, variable.size, lanes))
-        made += [Group(j, first, range(start + first, start + first + length)) for first in firsts]
-        start += variable.size
-    return made
-
-
 class Lanes:
-    """The places of a program that is not cut: inputs are transposed when first used, results when a group of them is complete."""
+    """The places of a program that is not cut: inputs are transposed when first used, all of them before the first result."""
 
-    def __init__(self, e: Assembly, program: Program, plan: Plan, states: Sequence[Sequence[str]]) -> None:
+    def __init__(self, e: Assembly, program: Program, states: Sequence[Sequence[str]]) -> None:
         """`states` has the addresses of a block's states, of each input, then of each output."""
-        self.e, self.plan, self.states = e, plan, states
+        self.e, self.program, self.states = e, program, states
         self.inputs = [i for i, node in enumerate(program.nodes) if node[0] == "input"]
-        self.groups: dict[int, list[Group]] = {}  # by row
-        for group in groups(program, e.lanes):
-            for row in group.rows:
-                self.groups.setdefault(row, []).append(group)
-        self.values: dict[int, str] = {}  # by row, of inputs and results
-        self.written = False
+        self.values: dict[tuple[int, int], str] = {}  # of inputs
 
     def load(self, i: int) -> str:
         """The value of an input."""
-        row = self.plan.place[i]
-        if row not in self.values:
-            group = self.groups[row][0]
-            for k, value in zip(
-                group.rows, loaded(self.e, self.states[group.array], str(group.first), len(group.rows)), strict=True
-            ):
-                self.values.setdefault(k, value)
-        return self.values[row]
+        _, array, scalar = self.program.nodes[i]
+        if (array, scalar) not in self.values:
+            group = next(g for g in groups(self.program.inputs[array].size, self.e.lanes) if scalar in g)
+            for k, value in zip(group, loaded(self.e, self.states[array], str(group.start), len(group)), strict=True):
+                self.values.setdefault((array, k), value)
+        return self.values[array, scalar]
 
-    def computed(self, i: int, value: str) -> None:
-        """Take a result."""
-        self.copy(self.plan.place[i], value)
+    def keep(self, i: int, value: str) -> None:
+        """There are no later pieces."""
 
-    def copy(self, row: int, value: str) -> None:
-        """Take a result, and write the groups that it completes."""
-        self.values[row] = value
-        for group in self.groups[row]:
-            if all(k in self.values for k in group.rows):
-                if not self.written:
-                    self.written = True
-                    for i in self.inputs:
-                        self.load(i)
-                stored(self.e, [self.values[k] for k in group.rows], self.states[group.array], str(group.first))
+    def write(self, write: Write, values: Sequence[str]) -> None:
+        """Transposed, to the states of an output."""
+        for i in self.inputs:
+            self.load(i)
+        self.inputs = []
+        written(self.e, self.program, write, values, self.states[write.array])
 
 
 class Rows:
-    """The places of a piece of a program: rows of the frame, in which all inputs lie already."""
+    """The places of a piece of a program: rows of the frame, in which all inputs lie already; results go to the states."""
 
-    def __init__(self, e: Assembly, plan: Plan) -> None:
-        self.e, self.plan = e, plan
+    def __init__(self, e: Assembly, program: Program, plan: Plan) -> None:
+        self.e, self.program, self.plan = e, program, plan
+        self.states: dict[int, list[str]] = {}
 
-    def address(self, row: int) -> str:
-        """Of a row."""
-        return self.e.at("%rows", row, self.e.vector)
+    def address(self, i: int) -> str:
+        """Of the row of a value."""
+        return self.e.at("%rows", self.plan.place[i], self.e.vector)
 
     def load(self, i: int) -> str:
-        """A value that an earlier piece has computed."""
-        return self.e.load(self.address(self.plan.place[i]))
+        """An input, or a value that an earlier piece has computed."""
+        return self.e.load(self.address(i))
 
-    def computed(self, i: int, value: str) -> None:
-        """Keep a value, at its row."""
-        self.copy(self.plan.place[i], value)
+    def keep(self, i: int, value: str) -> None:
+        """At its row."""
+        self.e.store(value, self.address(i))
 
-    def copy(self, row: int, value: str) -> None:
-        """Keep a value at a row."""
-        self.e.store(value, self.address(row))
+    def write(self, write: Write, values: Sequence[str]) -> None:
+        """Transposed, to the states of an output, whose first address and step are in a table."""
+        e = self.e
+        if write.array not in self.states:
+            entry = 2 * (write.array - len(self.program.inputs))
+            first, step = (
+                e.op(f"load {t}, ptr {e.at('%states', entry + k, 'i64')}, align 8") for k, t in enumerate(("ptr", "i64"))
+            )
+            self.states[write.array] = apart(e, first, step)
+        written(e, self.program, write, values, self.states[write.array])
 
 
-class Single(Rows):
+class Single:
     """The places of one state: results go to their arrays at once; inputs come from theirs, or from the frame of a cut program."""
 
     def __init__(self, e: Assembly, program: Program, plan: Plan, arrays: Callable[[int], str]) -> None:
         """`arrays` gives the address of each input, then of each output."""
-        super().__init__(e, plan)
-        self.at = [(j, k) for j, v in enumerate((*program.inputs, *program.outputs)) for k in range(v.size)]
-        self.read = sum(v.size for v in program.inputs) if not plan.whole else 0  # rows of the frame before those of outputs
+        self.e, self.program, self.plan, self.arrays = e, program, plan, arrays
         self.inputs = [i for i, node in enumerate(program.nodes) if node[0] == "input"] if plan.whole else []
-        self.arrays, self.loads = arrays, dict[int, str]()
+        self.loads: dict[int, str] = {}
 
-    def address(self, row: int) -> str:
-        """Of a scalar of an array, or of a row of the frame."""
-        if self.read <= row < len(self.at):
-            array, k = self.at[row]
-            return self.e.at(self.arrays(array), k)
-        return super().address(row)
+    def address(self, i: int) -> str:
+        """Of an input, or of a row of the frame."""
+        if self.plan.whole:
+            _, array, scalar = self.program.nodes[i]
+            return self.e.at(self.arrays(array), scalar)
+        return self.e.at("%rows", self.plan.place[i])
 
     def load(self, i: int) -> str:
         """An input, or a value that an earlier piece has computed."""
         if i not in self.loads:
-            self.loads[i] = super().load(i)
+            self.loads[i] = self.e.load(self.address(i))
         return self.loads[i]
 
-    def copy(self, row: int, value: str) -> None:
-        """Keep a value; before the first result, all inputs are read."""
+    def keep(self, i: int, value: str) -> None:
+        """At its row, if there are later pieces."""
+        self.e.store(value, self.address(i))
+
+    def write(self, write: Write, values: Sequence[str]) -> None:
+        """To its array; before the first result, all inputs are read."""
         for i in self.inputs:
             self.load(i)
         self.inputs = []
-        super().copy(row, value)
+        self.e.store(values[0], self.e.at(self.arrays(write.array), write.first))
 
 
 def gathered(e: Assembly, variable: Variable, start: int, states: Sequence[str]) -> None:
-    """An input of a block of states, into the rows of the frame from `start` on."""
+    """An input of a block of states, into the rows of the frame from `start` on: written out, or as a loop if it is large."""
 
     def group(first: str, length: int) -> None:
         for k, vector in enumerate(loaded(e, states, first, length)):
-            e.store(vector, _row(e, start + k, first))
+            e.store(vector, e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {first}, {start + k}')}"))
 
-    _by_groups(e, variable.size, group)
-
-
-def scattered(e: Assembly, variable: Variable, start: int, states: Sequence[str]) -> None:
-    """An output of a block of states, from the rows of the frame."""
-
-    def group(first: str, length: int) -> None:
-        stored(e, [e.load(_row(e, start + k, first)) for k in range(length)], states, first)
-
-    _by_groups(e, variable.size, group)
-
-
-def _row(e: Assembly, start: int, first: str) -> str:
-    return e.op(f"getelementptr {e.vector}, ptr %rows, i64 {e.op(f'add i64 {first}, {start}')}")
-
-
-def _by_groups(e: Assembly, size: int, group: Callable[[str, int], None]) -> None:
-    """For each group its first scalar and its length: written out, or as a loop, so that large arrays do not make large code."""
-    length = min(e.lanes, size)
+    size, length = variable.size, min(e.lanes, variable.size)
     if size <= UNROLLED:
-        for first in dict.fromkeys(min(k, size - length) for k in range(0, size, e.lanes)):
-            group(str(first), length)
+        for some in groups(size, e.lanes):
+            group(str(some.start), length)
         return
     again, after = e.label(), e.label()
     e.line(f"  store i64 0, ptr %counter, align 8\n  br label %{again}\n{again}:")
@@ -225,6 +185,11 @@ def _by_groups(e: Assembly, size: int, group: Callable[[str, int], None]) -> Non
     following = e.op(f"add i64 {k}, {e.lanes}")
     e.line(f"  store i64 {following}, ptr %counter, align 8")
     e.line(f"  br i1 {e.op(f'icmp slt i64 {following}, {size}')}, label %{again}, label %{after}\n{after}:")
+
+
+def apart(e: Assembly, first: str, step: str) -> list[str]:
+    """The addresses of a block's states."""
+    return [first, *(e.op(f"getelementptr i8, ptr {first}, i64 {e.op(f'mul i64 {step}, {k}')}") for k in range(1, e.lanes))]
 
 
 def loaded(e: Assembly, states: Sequence[str], first: str, length: int) -> list[str]:
@@ -244,15 +209,18 @@ def loaded(e: Assembly, states: Sequence[str], first: str, length: int) -> list[
     return transposed(e, [e.op(f"{load} {place}, i32 {e.bytes}, {some})") for place in places])[:length]
 
 
-def stored(e: Assembly, scalars: Sequence[str], states: Sequence[str], first: str) -> None:
+def written(e: Assembly, program: Program, write: Write, values: Sequence[str], states: Sequence[str]) -> None:
     """Vectors, one per scalar, to each state; where there are fewer than lanes, by one or two shorter vectors."""
-    length = len(scalars)
+    length = len(values)
     part = 1 << (length.bit_length() - 1)
-    by_state = transposed(e, [*scalars, *["poison"] * (e.lanes - length)]) if length > 1 else []
+    if length > 1 and all(_zero(program.nodes[i]) for i in write.nodes):
+        by_state = ["zeroinitializer"] * e.lanes
+    else:
+        by_state = transposed(e, [*values, *["poison"] * (e.lanes - length)]) if length > 1 else []
     for lane, state in enumerate(states):
-        place = e.op(f"getelementptr {e.real}, ptr {state}, i64 {first}")
+        place = e.at(state, write.first)
         if length == 1:
-            x = e.op(f"extractelement {e.vector} {scalars[0]}, i32 {lane}")
+            x = e.op(f"extractelement {e.vector} {values[0]}, i32 {lane}")
             e.line(f"  store {e.real} {x}, ptr {place}, align {e.bytes}")
         elif length == e.lanes:
             e.store(by_state[lane], place, e.bytes)
@@ -260,6 +228,10 @@ def stored(e: Assembly, scalars: Sequence[str], states: Sequence[str], first: st
             for begin in dict.fromkeys((0, length - part)):
                 x = e.shuffle(by_state[lane], "poison", list(range(begin, begin + part)))
                 e.line(f"  store <{part} x {e.real}> {x}, ptr {e.at(place, begin)}, align {e.bytes}")
+
+
+def _zero(node: Node) -> bool:
+    return node[0] == "const" and number(float(node[1])) == number(0.0)
 
 
 def transposed(e: Assembly, rows: list[str]) -> list[str]:
