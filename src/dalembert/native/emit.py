@@ -18,6 +18,9 @@ from dalembert.trace.program import Program
 
 SIGNATURE = "(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data)"
 
+FAR = 16 << 20  # bytes of results that no cache holds
+LINE = 64  # bytes of a line of the cache
+
 # NaN and infinity are not reported: kernels leave the processor's exception flags, which NumPy reads, as they were
 FLAGS = {
     "x86_64": (
@@ -59,6 +62,7 @@ def loop(program: Program, plan: Plan, real: str, lanes: int, processor: str = "
     e.line(f"  %rest = sub i64 %N, %first\n  %full = icmp sge i64 %rest, {lanes}\n  %plain = and i1 %full, {dense}")
     e.line("  br i1 %plain, label %fast, label %slow\nfast:")
     direct = [e.op(f"getelementptr i8, ptr {b}, i64 {e.op(f'mul i64 %first, {s}')}") for b, s in zip(bases, steps, strict=True)]
+    _prefetch(e, program, direct[inputs:], steps[inputs:])
     e.line("  br label %body\nslow:")
 
     def move(j: int, out: bool, count: str) -> None:
@@ -73,8 +77,8 @@ def loop(program: Program, plan: Plan, real: str, lanes: int, processor: str = "
     for j in range(inputs):
         move(j, False, str(lanes))
     e.line("  br label %body\nbody:")
-    at = [e.op(f"phi ptr [{a}, %fast], [{b}, %slow]") for a, b in zip(direct, pads, strict=True)]
-    between = [e.op(f"phi i64 [{s}, %fast], [{e.bytes * v.size}, %slow]") for s, v in zip(steps, variables, strict=True)]
+    at = [e.op(f"phi ptr [{a}, %ready], [{b}, %slow]") for a, b in zip(direct, pads, strict=True)]
+    between = [e.op(f"phi i64 [{s}, %ready], [{e.bytes * v.size}, %slow]") for s, v in zip(steps, variables, strict=True)]
     if plan.whole:
         states = [apart(e, a, s) for a, s in zip(at, between, strict=True)]
         compute(e, program, plan, plan.pieces[0], Lanes(e, program, states))
@@ -145,6 +149,7 @@ def _declarations(e: Assembly) -> list[str]:
     kinds = [Assembly(e.real, 1), Assembly(e.real, e.widest), Assembly("double", 1)]
     lines = [line for kind in kinds for line in kind.declarations()]
     lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
     return [*dict.fromkeys(lines), huge.ASSEMBLY, huge.FLOATS if e.real == "float" else ""]
 
 
@@ -178,6 +183,25 @@ def _dense(e: Assembly, program: Program, strides: list[int]) -> str:
                 dense = e.op(f"and i1 {dense}, {e.op(f'icmp eq i64 {stride}, {wanted}')}")
             wanted *= variable.shape[axis]
     return dense
+
+
+def _prefetch(e: Assembly, program: Program, states: list[str], steps: list[str]) -> None:
+    """Ask for the memory of the next block's results where they are too many for the cache, while this block is computed.
+
+    Results are written here and there in a block, which no processor foresees; without this, writing waits for memory.
+    """
+    size = sum(v.size for v in program.outputs) * e.bytes
+    e.line(f"  %far = icmp sgt i64 %N, {FAR // size}\n  br i1 %far, label %ahead, label %ready\nahead:")
+    for variable, state, step in zip(program.outputs, states, steps, strict=True):
+        before, again, after = e.label(), e.label(), e.label()
+        start = e.op(f"mul i64 {step}, {e.lanes}")
+        e.line(f"  br label %{before}\n{before}:\n  br label %{again}\n{again}:")
+        k, following = e.op(f"phi i64 [0, %{before}], [%{again}next, %{again}]"), f"%{again}next"
+        place = e.op(f"getelementptr i8, ptr {state}, i64 {e.op(f'add i64 {start}, {k}')}")
+        e.line(f"  call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 1, i32 1)\n  {following} = add i64 {k}, {LINE}")
+        more = e.op(f"icmp slt i64 {following}, {variable.size * e.bytes * e.lanes}")
+        e.line(f"  br i1 {more}, label %{again}, label %{after}\n{after}:")
+    e.line("  br label %ready\nready:")
 
 
 def _shape(shape: tuple[int, ...]) -> str:
