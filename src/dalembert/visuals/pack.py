@@ -1,4 +1,4 @@
-"""Visuals as a page takes them: plain lists and short texts. A mesh has 16 bits a coordinate and an index: 12 kB for 1,000 faces."""
+"""Visuals as a page takes them: plain lists and short texts. Coordinates and indices have 16 bits: 12 kB for 1,000 faces."""
 
 import base64
 from collections.abc import Sequence

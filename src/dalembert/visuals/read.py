@@ -39,13 +39,16 @@ class Visuals(NamedTuple):
         return sorted(missed | (heavy - seen))
 
 
+NONE = Visuals((), ())
+
+
 def visuals(robot: Model, faces: int = FACES) -> Visuals:
     """The visuals of a robot's URDF file, in the frames of its moving links; none if it came from elsewhere.
 
     Meshes are simplified to about `faces` faces each, fewer where there are many meshes. A file that two visuals name is read once.
     """
     if not robot.file:
-        return Visuals((), ())
+        return NONE
     path = Path(robot.file)
     try:
         root = xml.parse(_content(path, limits.ROBOT_BYTES))

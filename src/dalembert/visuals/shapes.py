@@ -1,6 +1,7 @@
 """What a visual can be: a box, a cylinder, a sphere or a mesh of triangles, and where it is fixed."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +96,7 @@ def fan(corners: Any) -> Any:
     >>> fan([4, 5, 6, 7])
     [(4, 5, 6), (4, 6, 7)]
     """
-    return [(corners[0], a, b) for a, b in zip(corners[1:-1], corners[2:], strict=True)]
+    return [(corners[0], a, b) for a, b in pairwise(corners[1:])]
 
 
 def fans(corners: Array, counts: Array) -> Array:

@@ -12,7 +12,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.visuals.shapes import Mesh, frozen
 
 GRID = 1 << 20  # points nearer than the size of the mesh over this are one
-COARSE, DENSE = 1 << 8, 150_000  # the same for meshes of more faces than that
+COARSE, DENSE = 1 << 8, 40_000  # the same for meshes of more faces than that
+LAYERS = 4  # of contractions in one round
 SHARE = 0.3  # of the edges: only the cheapest contract in one round; more while there are far too many
 BORDER = 4.0  # how much more an edge of the surface or of a colour counts than the surface itself
 FLAT = 1e-7  # how much the length of an edge counts: decides in planes
@@ -55,8 +56,8 @@ def simplified(shape: Mesh, most: int = 1000) -> Mesh:
 def _welded(points: Array, faces: Array, paint: Array, grid: int) -> tuple[Array, Array, Array]:
     """Points in the same cell of a grid are one; faces that this closes, or that are there twice, are gone."""
     x, y, z = np.rint(points * grid).astype(np.int64).T
-    _, first, inverse = np.unique((x * (2 * grid) + y) * (2 * grid) + z, return_index=True, return_inverse=True)
-    return points[first], *_cleaned(inverse[faces], paint)
+    _, inverse, count = np.unique((x * (2 * grid) + y) * (2 * grid) + z, return_inverse=True, return_counts=True)
+    return _added(len(count), inverse, points) / count[:, None], *_cleaned(inverse[faces], paint)
 
 
 def _cleaned(faces: Array, paint: Array) -> tuple[Array, Array]:
@@ -186,12 +187,25 @@ def _turning(state: _State, edges: Array, place: Array) -> Array:
 
 
 def _apart(edges: Array, ranked: Array, count: int) -> Array:
-    """Which edges, ranked by cost, come before all others that end at their ends or at neighbours of these."""
+    """Which edges, ranked by cost, can contract at once: no end of one is an end of another, or its neighbour.
+
+    First those that come before all others so near, then the same among the edges that these leave, a few times.
+    """
     rank = np.arange(len(ranked))
-    near = np.full(count, len(ranked))
-    for side in (0, 1):
-        np.minimum.at(near, ranked[:, side], rank)
-    wide = near.copy()
-    for side in (0, 1):
-        np.minimum.at(wide, edges[:, side], near[edges[:, 1 - side]])
-    return np.flatnonzero((wide[ranked[:, 0]] == rank) & (wide[ranked[:, 1]] == rank))
+    left, chosen, taken = rank, [rank[:0]], np.zeros(count, dtype=bool)
+    for _ in range(LAYERS):
+        near = np.full(count, len(ranked))
+        for side in (0, 1):
+            np.minimum.at(near, ranked[left, side], left)
+        wide = near.copy()
+        for side in (0, 1):
+            np.minimum.at(wide, edges[:, side], near[edges[:, 1 - side]])
+        first = left[(wide[ranked[left, 0]] == left) & (wide[ranked[left, 1]] == left)]
+        chosen.append(first)
+        ends = np.zeros(count, dtype=bool)
+        ends[ranked[first]] = True
+        taken |= ends
+        for side in (0, 1):
+            taken[edges[ends[edges[:, 1 - side]], side]] = True
+        left = left[~taken[ranked[left]].any(axis=1)]
+    return np.sort(np.concatenate(chosen))

@@ -14,7 +14,7 @@ from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.visuals.pack import packed
-from dalembert.visuals.read import Visuals
+from dalembert.visuals.read import NONE, Visuals
 from dalembert.visuals.shapes import extremes
 
 TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
@@ -36,7 +36,7 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: SampledMotion, looks: Visuals = Visuals((), ())) -> dict[str, Any]:
+def scene(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> dict[str, Any]:
     """Everything that the page's script needs, as plain lists and numbers. `looks` are the visuals of the robot's file.
 
     >>> import dalembert as da
@@ -69,7 +69,7 @@ def scene(robot: Model, motion: SampledMotion, looks: Visuals = Visuals((), ()))
     }
 
 
-def points(robot: Model, q: Array, looks: Visuals = Visuals((), ())) -> Array:
+def points(robot: Model, q: Array, looks: Visuals = NONE) -> Array:
     """Places in the world that the arm occupies: joints, link origins, tips, the base and the ends of its visuals, (T, k, 3)."""
     places = [np.broadcast_to(robot.base.translation, (len(q), 3))]
     ends = extremes(looks.shapes)
@@ -83,7 +83,7 @@ def points(robot: Model, q: Array, looks: Visuals = Visuals((), ())) -> Array:
     return np.stack(places, axis=1)
 
 
-def stage(robot: Model, motion: SampledMotion, looks: Visuals = Visuals((), ())) -> Stage:
+def stage(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage:
     """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
     up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
     cloud = np.clip(np.nan_to_num(points(robot, motion.q, looks)), -FAR, FAR).reshape(-1, 3)

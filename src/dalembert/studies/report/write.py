@@ -106,9 +106,10 @@ def safe_name(name: str) -> str:
 def _looks(robot: Robot) -> Visuals:
     """The visuals of the robot's file, with one warning of what is missing."""
     looks = visuals(robot)
-    if looks.missing:
-        more = f" (and {len(looks.missing) - 1} more)" if len(looks.missing) > 1 else ""
-        warn(f"{Path(robot.file).name}: {looks.missing[0][1]}{more}; plain shapes are drawn instead", DataWarning)
+    reasons = [why for _, why in looks.missing]
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        warn(f"{Path(robot.file).name}: {reasons[0]}{more}; plain shapes are drawn instead", DataWarning)
     return looks
 
 
