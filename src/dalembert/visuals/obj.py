@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from dalembert.errors import Error, brief
+from dalembert.storage import limits
 from dalembert.visuals.shapes import Colour, Mesh, fan, mesh
 
 Library = Callable[[str], bytes | None]  # the content of the MTL file of this name, if there is one
@@ -37,7 +38,9 @@ def read_obj(data: bytes, library: Library) -> Mesh:
 def _index(word: bytes, count: int) -> int:
     """From 1 in the file, or backwards from -1; from 0 here."""
     k = int(word.partition(b"/")[0])
-    return k - 1 if k > 0 else count + k if k < 0 else -1
+    if k == 0 or abs(k) > limits.MESH_BYTES:
+        raise ValueError
+    return k - 1 if k > 0 else count + k
 
 
 def _name(line: bytes) -> str:

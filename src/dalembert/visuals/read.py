@@ -145,7 +145,7 @@ def _simple(place: Path, faces: int) -> Mesh | Error:
     """The mesh of a file with few faces, or why there is none; either is remembered for the next visual that names it."""
     try:
         shape = simplified(_mesh(place), faces)
-        return shape if len(shape.faces) else Error("its faces have no area")
+        return shape if len(shape.faces) else Error(f"{place.name}: its faces have no area")
     except Error as error:
         return Error(f"{place.name}: {str(error).removeprefix(f'{place}: ')}")
 
