@@ -6,13 +6,14 @@ import os
 import pickle
 import struct
 from functools import cache
+from pathlib import Path
 
 import meshes
 import numpy as np
 import pytest
 import screenshot
 from conftest import sweep
-from corpus import urdf_files
+from corpus import robots_folder, urdf_files
 
 import dalembert as da
 from dalembert.storage import limits
@@ -20,7 +21,7 @@ from dalembert.studies.report import scene, write
 from dalembert.studies.report.header import header
 from dalembert.studies.report.motion import follow
 from dalembert.studies.report.page import page
-from dalembert.visuals import find
+from dalembert.visuals import find, read
 from dalembert.visuals.collada import read_collada
 from dalembert.visuals.obj import read_obj
 from dalembert.visuals.pack import packed
@@ -466,8 +467,13 @@ KNOWN = {
 }
 
 
-@pytest.mark.skipif(not CORPUS, reason="needs example-robot-data")
-@pytest.mark.filterwarnings("ignore::dalembert.errors.DataWarning")
+STORED = json.loads(Path(__file__).with_name("data").joinpath("pinocchio_visuals.json").read_text())
+with_corpus = pytest.mark.skipif(not CORPUS, reason="needs example-robot-data")
+taken_as_they_are = pytest.mark.filterwarnings("ignore::dalembert.errors.DataWarning")
+
+
+@with_corpus
+@taken_as_they_are
 @pytest.mark.parametrize("name", sweep(list(KNOWN), quick=()))
 def test_real_robots_are_small_enough(name):
     count, most = KNOWN[name]
@@ -479,18 +485,37 @@ def test_real_robots_are_small_enough(name):
     assert len(json.dumps(data, separators=(",", ":"))) < most
 
 
-@pytest.mark.skipif(not CORPUS, reason="needs example-robot-data")
-@pytest.mark.filterwarnings("ignore::dalembert.errors.DataWarning")
-@pytest.mark.parametrize("name", sweep(sorted(CORPUS), quick=()))
-def test_every_mesh_of_the_corpus_is_found(name):
-    """Only Ogre's .mesh files are not drawn."""
-    try:
-        arm = da.load(CORPUS[name])
-    except da.Error:
-        return  # what cannot be loaded is told elsewhere
+@with_corpus
+@taken_as_they_are
+@pytest.mark.parametrize("name", sweep(list(STORED["robots"]), quick=()))
+def test_every_visual_is_where_pinocchio_draws_it(name, monkeypatch):
+    """All are found; the sum of their placements at the zero position agrees (shapes are stand-ins here: placing them needs none)."""
+    monkeypatch.setattr(read, "_simple", lambda place, faces: read_stl(meshes.stl()))
+    arm = da.load(CORPUS[name])
     looks = visuals(arm)
-    assert all("only meshes in" in why for _, why in looks.missing)
-    assert len(json.dumps(packed(looks.shapes))) < 600_000
+    assert not looks.missing and len(looks.shapes) == STORED["robots"][name]["count"]
+    poses = [*arm.poses(np.zeros(arm.n), backend="numpy"), arm.base.matrix] if arm.n else [arm.base.matrix]
+    placed = sum((poses[v.link] @ v.at.matrix for v in looks.shapes), np.zeros((4, 4)))[:3]
+    np.testing.assert_allclose(placed.reshape(-1), STORED["robots"][name]["sum"], atol=1e-5)
+
+
+@with_corpus
+@pytest.mark.parametrize("part", sweep(range(20), quick=(3,)))
+def test_meshes_have_the_bounds_that_pinocchio_finds(part):
+    folder = robots_folder()
+    for name, box in list(STORED["boxes"].items())[part::20]:
+        shape = read._mesh(folder / name)
+        used = shape.points[np.unique(shape.faces)]
+        size = np.ptp(used, axis=0).max()
+        np.testing.assert_allclose([*used.min(axis=0), *used.max(axis=0)], box, atol=1e-5 * size, err_msg=name)
+
+
+@with_corpus
+@taken_as_they_are
+def test_missing_files_of_the_corpus_are_told():
+    name = "romeo_description/urdf/romeo_laas_small.urdf"  # names files of another machine, of a format that is not drawn
+    looks = visuals(arm := da.load(CORPUS[name]))
+    assert len(looks.missing) == 20 and not looks.shapes and looks.bare(arm) == list(range(-1, arm.n))
 
 
 # --- in a browser -----------------------------------------------------------------------------------------------------------
