@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from dalembert.errors import Error, brief
 
 ENDINGS = (".stl", ".obj", ".dae")
-SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?(.*)", re.DOTALL)
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?(.*)", re.DOTALL)  # at least two letters: C: is a disk
 
 
 def mesh_file(name: str, urdf: Path) -> Path:
@@ -40,7 +40,7 @@ def beside(name: str, file: Path) -> Path | None:
 
 def _places(name: str, urdf: Path) -> Iterator[Path]:
     found = SCHEME.fullmatch(name)
-    scheme, rest = (found[1].lower(), found[2]) if found and len(found[1]) > 1 else ("", name)
+    scheme, rest = (found[1].lower(), found[2]) if found else ("", name)
     if scheme in ("package", "model"):
         yield from _in_packages(rest, urdf)
     elif scheme == "file":
