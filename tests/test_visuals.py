@@ -80,7 +80,7 @@ def test_an_obj_file_takes_colours_only_from_its_own_folder(tmp_path):
     inner.mkdir()
     (tmp_path / "brick.mtl").write_bytes(meshes.mtl())
     outside = (tmp_path / "brick.mtl").as_posix()
-    for name, expected in (("brick.mtl", 2), ("../brick.mtl", 1), (outside, 1)):
+    for name, expected in (("brick.mtl", 2), ("../brick.mtl", 1), (outside, 1), ("none.mtl", 1), ("x" * 500, 1), (".", 1)):
         (inner / "brick.mtl").write_bytes(meshes.mtl())
         text = meshes.obj().replace(b"mtllib brick.mtl", f"mtllib {name}".encode())
         (shape,) = (
@@ -161,6 +161,7 @@ HOSTILE = {
     "wide.dae": meshes.dae().replace(b'offset="1"', b'offset="1e12"'),
     "stride.dae": meshes.dae().replace(b'stride="3"', b'stride="0"'),
     "nan.dae": meshes.dae().replace(b"2.0", b"nan"),
+    "place.dae": meshes.dae(22 * "<node><scale>1e15 1e15 1e15</scale>" + meshes.NODE + 22 * "</node>"),
     "unit.dae": meshes.dae(metre="0"),
     "source.dae": meshes.dae().replace(b'source="#p"', b'source="#none"'),
     "nothing.dae": meshes.dae(scene=""),
@@ -382,7 +383,7 @@ def test_primitives_colours_and_materials(tmp_path):
     "geometry",
     ['<box size="1 2"/>', '<box size="-1 1 1"/>', '<sphere radius="0"/>', "<sphere/>", '<cylinder radius="1"/>', "<torus/>", "",
      '<mesh/>', '<mesh filename="none.stl"/>', '<mesh filename="b.stl" scale="0 1 1"/>', '<mesh filename="b.stl" scale="a"/>',
-     '<mesh filename="b.stl" scale="1e300 1 1"/>'],
+     '<mesh filename="b.stl" scale="1e308 1 1"/>'],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_told(tmp_path, geometry):
     text = meshes.urdf(upper=meshes.visual('<sphere radius="1"/>'), hand=meshes.visual(geometry))

@@ -159,7 +159,10 @@ def _mesh(place: Path) -> Mesh:
 
     def library(name: str) -> bytes | None:
         there = beside(name, place)
-        return _content(there, limits.ROBOT_BYTES) if there is not None and there.is_file() else None
+        try:
+            return None if there is None else _content(there, limits.ROBOT_BYTES)
+        except Error:
+            return None  # the mesh has no colours then
 
     return read_obj(data, library)
 

@@ -115,8 +115,9 @@ def fans(corners: Array, counts: Array) -> Array:
 def moved(shape: Mesh, matrix: Array) -> Mesh:
     """A mesh under an affine map (3, 4); a reflection turns its faces round."""
     R, p = matrix[:, :3], matrix[:, 3]
-    points = sum((shape.points[:, k, None] * R[:, k] for k in range(3)), np.zeros(3)) + p
-    turned = float(np.linalg.det(R)) < 0
+    with np.errstate(all="ignore"):  # what is not finite is refused below
+        points = sum((shape.points[:, k, None] * R[:, k] for k in range(3)), np.zeros(3)) + p
+        turned = float(np.linalg.det(R)) < 0
     faces = shape.faces[:, ::-1].copy() if turned else shape.faces
     if not np.isfinite(points).all() or np.abs(points).max(initial=0.0) > limits.MESH_SIZE:
         raise Error(f"a coordinate is not a number, or beyond {limits.MESH_SIZE:g}")
