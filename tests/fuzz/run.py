@@ -11,11 +11,12 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script, and as part of the tests
-from fuzz import calls, commands, entries, harness, robots, states, tables
+from fuzz import calls, commands, entries, harness, meshes, robots, states, tables
 
 FUZZERS = {
     "calls": calls.case,
     "robots": robots.case,
+    "meshes": meshes.case,
     "tables": tables.case,
     "states": states.case,
     "entries": entries.case,

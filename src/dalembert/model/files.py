@@ -4,6 +4,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +48,8 @@ def load(cls: type[M], path: str | Path) -> M:
     if len(data) > limits.ROBOT_BYTES:
         raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
     model = readers[suffix](cls, data, path.name)
+    if suffix != ".toml":
+        model = replace(model, file=str(path.absolute()))
     findings = check(model)
     doubts = [*findings.about("unread"), *findings.about("inertia"), *findings.about("mimic")]
     if doubts:

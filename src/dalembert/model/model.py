@@ -65,6 +65,9 @@ class Model(Value):
     frames: tuple[Frame, ...] = ()
     source: str = ""
     notes: tuple[Note, ...] = ()  # (link, remark, topic): suspicious data that links and frames do not show any more, for check()
+    file: str = field(
+        default="", compare=False
+    )  # the URDF file that it was read from, which says how it looks; no part of its value
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -72,6 +75,8 @@ class Model(Value):
         instance(self.base_inertia, Inertia, "the inertia of the base")
         if not isinstance(self.source, str) or self.source:
             text(self.source, "the source of a robot")
+        if not isinstance(self.file, str):
+            raise Error(f"the file of a robot must be a string, got {brief(self.file)}")
         object.__setattr__(self, "links", _all(Link, self.links, "links"))
         object.__setattr__(self, "frames", _all(Frame, self.frames, "frames"))
         object.__setattr__(self, "notes", tuple(_note(note) for note in listed(self.notes, "notes")))

@@ -1,4 +1,4 @@
-"""Robots from URDF files. Only kinematics and inertias are read; meshes are never needed, nothing else is opened."""
+"""Robots from URDF files. Only kinematics and inertias are read here, and nothing else is opened; `visuals` reads how they look."""
 
 import math
 import re
@@ -107,10 +107,10 @@ def _depth_first(root: str, joints: list[tuple[str, str, Element]], inertias: di
 
 
 def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str) -> Link | Fixed:
-    origin = _pose(element.find("origin"), here)
+    placed = origin(element.find("origin"), here)
     kind = element.get("type", "")
     if kind == "fixed":
-        return Fixed(child, parent, origin, inertia)
+        return Fixed(child, parent, placed, inertia)
     if kind not in KINDS:
         why = UNSUPPORTED.get(kind)
         raise Error(
@@ -119,7 +119,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
     bounded = limit is not None and kind != "continuous"
-    lower, upper = (_float(limit, k, here, 0.0) if bounded else side for k, side in (("lower", -np.inf), ("upper", np.inf)))
+    lower, upper = (scalar(limit, k, here, 0.0) if bounded else side for k, side in (("lower", -np.inf), ("upper", np.inf)))
     if lower > upper:
         raise Error(f"{here} has lower limit {lower} above upper limit {upper}")
     joint = Joint(
@@ -127,25 +127,25 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         KINDS[kind],
         lower=lower,
         upper=upper,
-        velocity_limit=_float(limit, "velocity", here, np.inf),
-        effort_limit=_float(limit, "effort", here, np.inf),
-        damping=_not_negative(_float(dynamics, "damping", here, 0.0), "damping", here),
-        coulomb=_not_negative(_float(dynamics, "friction", here, 0.0), "friction", here),
+        velocity_limit=scalar(limit, "velocity", here, np.inf),
+        effort_limit=scalar(limit, "effort", here, np.inf),
+        damping=_not_negative(scalar(dynamics, "damping", here, 0.0), "damping", here),
+        coulomb=_not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
         mimic=None if mimic is None else _mimic(mimic, here),
     )
     turn = Pose(align_z(_axis(element, here)), np.zeros(3))
-    return Link(child, parent, joint, origin @ turn, turn.inverse, inertia)
+    return Link(child, parent, joint, placed @ turn, turn.inverse, inertia)
 
 
 def _mimic(element: Element, here: str) -> Mimic:
     name = element.get("joint")
     if not name:
         raise Error(f'{here}: <mimic> needs joint="..."')
-    return Mimic(name, _float(element, "multiplier", here, 1.0), _float(element, "offset", here, 0.0))
+    return Mimic(name, scalar(element, "multiplier", here, 1.0), scalar(element, "offset", here, 0.0))
 
 
 def _axis(element: Element, here: str) -> Array:
-    axis = _vector(element.find("axis"), "xyz", here, (1.0, 0.0, 0.0))
+    axis = vector(element.find("axis"), "xyz", here, (1.0, 0.0, 0.0))
     largest = float(np.abs(axis).max())
     if largest < 1e-6:
         raise Error(f"{here} has axis {axis.tolist()}, which is zero")
@@ -160,31 +160,32 @@ def _inertia(link: Element, here: str) -> Inertia:
         element = inertial.find(tag)
         if element is None or any(element.get(key) is None for key in keys):
             raise Error(f"{here}: <inertial> needs <{tag}> with {', '.join(keys)}")
-    xx, xy, xz, yy, yz, zz = (_float(inertial.find("inertia"), k, here, 0.0) for k in MOMENTS)
-    mass = _float(inertial.find("mass"), "value", here, 0.0)
+    xx, xy, xz, yy, yz, zz = (scalar(inertial.find("inertia"), k, here, 0.0) for k in MOMENTS)
+    mass = scalar(inertial.find("mass"), "value", here, 0.0)
     try:
         body = Inertia(mass, np.zeros(3), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return body.seen_from(_pose(inertial.find("origin"), here))
+        return body.seen_from(origin(inertial.find("origin"), here))
     except Error as error:
         raise Error(f"{here}: {error}") from None
 
 
-def _pose(element: Element | None, here: str) -> Pose:
+def origin(element: Element | None, here: str) -> Pose:
     """From xyz and either rpy or, of URDF 1.1, quat_xyzw: read in files of any version."""
     zero = (0.0, 0.0, 0.0)
-    xyz, rpy = _vector(element, "xyz", here, zero), _vector(element, "rpy", here, zero)
+    xyz, rpy = vector(element, "xyz", here, zero), vector(element, "rpy", here, zero)
     if element is None or element.get("quat_xyzw") is None:
         return Pose.of(xyz, rpy)
     if element.get("rpy") is not None:
         raise Error(f"{here}: <origin> has both rpy and quat_xyzw; give only one")
-    x, y, z, w = _vector(element, "quat_xyzw", here, (*zero, 1.0)).tolist()
+    x, y, z, w = vector(element, "quat_xyzw", here, (*zero, 1.0)).tolist()
     length = math.hypot(x, y, z, w)
     if abs(length - 1.0) > UNIT:
         raise Error(f"{here}: quat_xyzw must have length 1, got {[x, y, z, w]} of length {length:.6g}")
     return Pose(rotation_quaternion(x, y, z, w), xyz)
 
 
-def _vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:
+def vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:
+    """An attribute of three or four finite numbers; the default where there is none."""
     given = None if element is None else element.get(key)
     if given is None:
         return np.array(default)
@@ -194,7 +195,8 @@ def _vector(element: Element | None, key: str, here: str, default: tuple[float, 
     return np.array([_number(part, key, here) for part in parts])
 
 
-def _float(element: Element | None, key: str, here: str, default: float) -> float:
+def scalar(element: Element | None, key: str, here: str, default: float) -> float:
+    """An attribute that is a finite number; the default where there is none."""
     given = None if element is None else element.get(key)
     return default if given is None else _number(given, key, here)
 

@@ -40,7 +40,7 @@ class Value:
     """Base of the frozen dataclasses here: equal and hashed by the content of their fields, arrays included."""
 
     def _key(self) -> tuple[Any, ...]:
-        values = (getattr(self, f.name) for f in dataclasses.fields(self))  # pyright: ignore[reportArgumentType]
+        values = (getattr(self, f.name) for f in dataclasses.fields(self) if f.compare)  # pyright: ignore[reportArgumentType]
         return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
 
     def __eq__(self, other: object) -> bool:

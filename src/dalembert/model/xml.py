@@ -9,8 +9,8 @@ from dalembert.storage import limits
 PIECE = 1 << 16  # bytes
 
 
-def parse(data: bytes) -> Element:
-    """The root element of a document, or an error with the place where it is broken."""
+def parse(data: bytes, text: bool = False) -> Element:
+    """The root element of a document, with the text in its elements if wanted, or an error with the place where it is broken."""
     builder, depth, items = TreeBuilder(), 0, 0
     parser = expat.ParserCreate()
 
@@ -21,7 +21,7 @@ def parse(data: bytes) -> Element:
         if depth > limits.XML_DEPTH:
             raise Error(f"elements nested deeper than {limits.XML_DEPTH} (line {parser.CurrentLineNumber})")
         if items > limits.XML_ITEMS:
-            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, too large for a robot file")
+            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, too large")
         for name, value in attributes.items():
             if len(value) > limits.XML_ATTRIBUTE:
                 raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {limits.XML_ATTRIBUTE} characters")
@@ -39,6 +39,9 @@ def parse(data: bytes) -> Element:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = doctype
+    if text:
+        parser.buffer_text = True
+        parser.CharacterDataHandler = builder.data
     try:
         for at in range(0, len(data), PIECE):
             parser.Parse(data[at : at + PIECE])

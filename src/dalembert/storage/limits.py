@@ -12,6 +12,13 @@ TOML_DOTS = 4  # in one key, as in base.pose.translation
 TOML_DOTTED = 100_000  # in all keys
 TOML_ESCAPES = 100_000
 
+# how a robot looks
+MESH_BYTES = 128 << 20
+MESH_FACES = 3_000_000
+MESH_SIZE = 1e9  # of a coordinate
+MESH_NODES = 100_000  # of the scene in a COLLADA file, counted as often as they are shown
+VISUALS = 5_000
+
 # tables
 LINE = 16 << 20  # bytes of a line of CSV
 COLUMNS = 1 << 17  # of CSV: a robot of 20,000 joints has 80,001

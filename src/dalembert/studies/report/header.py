@@ -13,8 +13,10 @@ from dalembert.studies.report.figures import number
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
 from dalembert.version import __version__
+from dalembert.visuals.read import Visuals
 
 LONG = 12  # letters of a structure that are written out
+MOST_MISSING = 3  # visuals whose absence is explained one by one
 
 
 def made() -> str:
@@ -31,7 +33,7 @@ def structure(robot: Robot) -> str:
     return (told + (", a tree" if branches else "")) or "none"
 
 
-def header(robot: Robot, motion: SampledMotion) -> str:
+def header(robot: Robot, motion: SampledMotion, looks: Visuals) -> str:
     """Title, view and facts."""
     count = f"{robot.n} joint{'' if robot.n == 1 else 's'}"
     source = f'<p class="source">Source: {escape(robot.source)}</p>' if robot.source else ""
@@ -39,20 +41,24 @@ def header(robot: Robot, motion: SampledMotion) -> str:
         '<header><div class="title"><p class="kind">dalembert study</p>'
         f"<h1>{escape(robot.name)}</h1><p>{count} · {structure(robot)}</p>{source}</div>"
         '<button type="button" id="theme" aria-label="Switch between light and dark">◐</button></header>'
-        f'<div class="hero">{_view(robot)}<aside class="facts">{_facts(robot, motion)}</aside></div>{_player(motion)}'
+        f'<div class="hero">{_view(robot, looks)}<aside class="facts">{_facts(robot, motion)}</aside></div>{_player(motion)}'
     )
 
 
-def _view(robot: Robot) -> str:
+def _view(robot: Robot, looks: Visuals) -> str:
+    own = [("skin", "shapes of the file")] if looks.shapes else []
+    missing = "".join(f"<br>not drawn: {escape(why)}" for _, why in looks.missing[:MOST_MISSING])
+    more = len(looks.missing) - MOST_MISSING
+    missing += f"<br>and {more} more" if more > 0 else ""
     toggles = "".join(
-        f'<label><input type="checkbox" data-show="{key}" checked> {words}</label>'
-        for key, words in (("com", "centres of mass"), ("trail", "path of the hand"), ("frame", "hand frame"))
+        f'<label><input type="checkbox" data-show="{key}"{"" if own and key == "com" else " checked"}> {words}</label>'
+        for key, words in (*own, ("com", "centres of mass"), ("trail", "path of the hand"), ("frame", "hand frame"))
     )
     return (
         f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, '
         'moving along the trajectory; drag or use the arrow keys to rotate the view, + and − to zoom"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        '<p class="hint">drag to rotate · click, then wheel to zoom · right drag to shift</p></div>'
+        f'<p class="hint">drag to rotate · click, then wheel to zoom · right drag to shift{missing}</p></div>'
     )
 
 

@@ -181,7 +181,7 @@ function floor(spec, materials) {
   const at = (h) => new THREE.Vector3(0, h, 0), t = spec.thick;
   const stand = [rod(at(0), at(0.4 * t), 2.6 * t, materials.trim), rod(at(0.4 * t), at(height), 1.05 * t, materials.tube)];
   stand.forEach((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
-  group.add(...stand);
+  if (!spec.visuals.length) group.add(...stand);
   group.quaternion.setFromUnitVectors(Y, new THREE.Vector3(...spec.up));
   group.position.set(...spec.floor);
   return group;
@@ -202,6 +202,60 @@ function lights(spec) {
   return [sun, sun.target, sky];
 }
 
+// A mesh from 16-bit coordinates, corner by corner: edges sharper than about 35 degrees stay sharp. Each part has its own material.
+function meshShape({ low, span, points, faces, parts }) {
+  const whole = (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  const F = whole(faces), P = Float32Array.from(whole(points), (x, k) => low[k % 3] + (x * span) / 65535), around = new Map();
+  const corner = (i) => new THREE.Vector3().fromArray(P, 3 * i), areas = [], units = [], place = [], normals = [];
+  for (let k = 0; k < F.length; k += 3) {
+    const a = corner(F[k]), area = corner(F[k + 1]).sub(a).cross(corner(F[k + 2]).sub(a));
+    areas.push(area);
+    units.push(area.clone().normalize());
+    for (let j = k; j < k + 3; j += 1) around.has(F[j]) ? around.get(F[j]).push(k / 3) : around.set(F[j], [k / 3]);
+  }
+  F.forEach((i, k) => {
+    const own = Math.floor(k / 3), sum = new THREE.Vector3();
+    for (const f of around.get(i)) if (units[f].dot(units[own]) > 0.82) sum.add(areas[f]);
+    place.push(P[3 * i], P[3 * i + 1], P[3 * i + 2]);
+    normals.push(...(sum.lengthSq() ? sum.normalize() : units[own]).toArray());
+  });
+  const shape = new THREE.BufferGeometry();
+  shape.setAttribute("position", new THREE.Float32BufferAttribute(place, 3));
+  shape.setAttribute("normal", new THREE.Float32BufferAttribute(normals, 3));
+  let start = 0;
+  parts.forEach(([, count], k) => { shape.addGroup(3 * start, 3 * count, k); start += count; });
+  return shape;
+}
+
+// What the robot's own file shows: a list of [link, mesh]. A mesh's own colours come first, then the visual's, then the page's.
+function visualMeshes(spec, materials) {
+  const shapes = spec.meshes.map(meshShape), made = new Map();
+  const paint = (colour, opacity = 1) => {
+    if (colour === null && opacity === 1) return materials.skin;
+    const key = `${colour} ${opacity}`;
+    if (!made.has(key)) {
+      const material = materials.skin.clone();
+      if (colour) material.color.setStyle(colour).convertSRGBToLinear().multiplyScalar(0.75);  // white keeps its shades
+      made.set(key, Object.assign(material, { opacity, transparent: opacity < 1 }));
+    }
+    return made.get(key);
+  };
+  return spec.visuals.map(({ link, at, mesh, box, cylinder, sphere, colour, opacity }) => {
+    let shape, material = paint(colour, opacity);
+    if (box) shape = new THREE.BoxGeometry(...box);
+    else if (cylinder) shape = new THREE.CylinderGeometry(cylinder[0], cylinder[0], cylinder[1], 40).rotateX(Math.PI / 2);
+    else if (sphere) shape = new THREE.SphereGeometry(sphere, 40, 28);
+    else {
+      shape = shapes[mesh];
+      material = spec.meshes[mesh].parts.map(([own]) => paint(own || colour, opacity));
+    }
+    const drawn = new THREE.Mesh(shape, material);
+    drawn.applyMatrix4(matrixOf(at));
+    drawn.castShadow = drawn.receiveShadow = true;
+    return [link, drawn];
+  });
+}
+
 function createScene(canvas, spec, samples) {
   const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true }); // kept: for print
   renderer.outputEncoding = THREE.sRGBEncoding;
@@ -210,18 +264,27 @@ function createScene(canvas, spec, samples) {
   const world = new THREE.Scene(), camera = new THREE.PerspectiveCamera(32, 1, 0.01 * spec.radius, 200 * spec.radius);
   const solid = (extra) => new THREE.MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...extra });
   const materials = {
-    tube: solid(), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
+    tube: solid(), skin: solid({ side: THREE.DoubleSide }), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
     grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.22 }),
   };
   const links = [new THREE.Group(), ...spec.chain.map(() => new THREE.Group())];  // the base first
-  const layers = { com: [], trail: [trails(spec, samples, materials.trail)], frame: [] };
+  const layers = { com: [], trail: [trails(spec, samples, materials.trail)], frame: [], skin: [], bones: [] };
   links.forEach((group) => { group.matrixAutoUpdate = false; });
   for (const shape of spec.shapes) {
     const meshes = shapeMeshes(shape, materials);
     links[shape.link + 1].add(meshes);
     if (shape.kind === "com") layers.com.push(meshes);
-    else meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
+    else {
+      meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
+      if (!spec.bare.includes(shape.link)) layers.bones.push(meshes);
+    }
   }
+  for (const [link, mesh] of visualMeshes(spec, materials)) {
+    links[link + 1].add(mesh);
+    layers.skin.push(mesh);
+  }
+  layers.bones.forEach((part) => { part.visible = false; });
+  if (layers.skin.length) layers.com.forEach((part) => { part.visible = false; });
   for (const tip of spec.tips) {
     const axes = triad(3.2 * spec.thick);
     axes.applyMatrix4(matrixOf(tip.at));
@@ -239,7 +302,7 @@ function createScene(canvas, spec, samples) {
   };
   const recolor = () => {
     const probe = canvas.parentElement.appendChild(document.createElement("i"));  // resolves colours as the style sheet means them
-    for (const name of ["tube", "joint", "trim", "trail", "grid"]) {
+    for (const name of ["tube", "skin", "joint", "trim", "trail", "grid"]) {
       probe.style.color = `var(--${name})`;
       materials[name].color.setStyle(getComputedStyle(probe).color).convertSRGBToLinear();
     }
@@ -268,7 +331,11 @@ function createScene(canvas, spec, samples) {
       links.forEach((group) => { group.matrixWorldNeedsUpdate = true; });
       redraw();
     },
-    layer(name, visible) { layers[name].forEach((part) => { part.visible = visible; }); redraw(); },
+    layer(name, visible) {
+      layers[name].forEach((part) => { part.visible = visible; });
+      if (name === "skin") layers.bones.forEach((part) => { part.visible = !visible; });
+      redraw();
+    },
     reset: look.reset,
     recolor,
   };

@@ -13,6 +13,9 @@ from dalembert.model.links import Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.studies.report.motion import SampledMotion
+from dalembert.visuals.pack import packed
+from dalembert.visuals.read import NONE, Visuals
+from dalembert.visuals.shapes import extremes
 
 TOOL = re.compile("tcp|tool|hand|ee|grip|tip", re.IGNORECASE)
 MOST_TRAILS = 6
@@ -33,8 +36,8 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
-    """Everything that the page's script needs, as plain lists and numbers.
+def scene(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> dict[str, Any]:
+    """Everything that the page's script needs, as plain lists and numbers. `looks` are the visuals of the robot's file.
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -42,7 +45,7 @@ def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
     >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
     ['joint', 'tube', 'com', 'joint', 'tube', 'com']
     """
-    at = stage(robot, motion)
+    at = stage(robot, motion, looks)
     chain = [
         {
             "name": link.joint.name,
@@ -57,6 +60,8 @@ def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
         "base": _pose(robot.base),
         "chain": chain,
         "shapes": shapes(robot, motion, at.thick),
+        "bare": looks.bare(robot),
+        **packed(looks.shapes),
         "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
         **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
         "radius": round(at.radius, 4),
@@ -64,28 +69,31 @@ def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
     }
 
 
-def points(robot: Model, q: Array) -> Array:
-    """Places in the world that the arm occupies: joints, link origins, tips and the base, (T, k, 3)."""
+def points(robot: Model, q: Array, looks: Visuals = NONE) -> Array:
+    """Places in the world that the arm occupies: joints, link origins, tips, the base and the ends of its visuals, (T, k, 3)."""
     places = [np.broadcast_to(robot.base.translation, (len(q), 3))]
+    ends = extremes(looks.shapes)
+    places += [np.broadcast_to(robot.base.matrix[:3, :3] @ end + robot.base.translation, (len(q), 3)) for end in ends.get(-1, [])]
     if robot.n:
         poses: Array = robot.poses(q)  # type: ignore[attr-defined]
         for i, link in enumerate(robot.links):
             places += [poses[:, i, :3, 3], _carried(poses[:, i], link.after.inverse.translation)]
         places += [_carried(poses[:, i], _end(robot, i, tip)) for i, tip in tips(robot) if i >= 0]
+        places += [_carried(poses[:, i], end) for i, own in ends.items() if i >= 0 for end in own]
     return np.stack(places, axis=1)
 
 
-def stage(robot: Model, motion: SampledMotion) -> Stage:
+def stage(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage:
     """Up is against gravity; the eye looks across the plane in which the arm is widest, a little from the side and from above."""
     up = -robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
-    cloud = np.clip(np.nan_to_num(points(robot, motion.q)), -FAR, FAR).reshape(-1, 3)
+    cloud = np.clip(np.nan_to_num(points(robot, motion.q, looks)), -FAR, FAR).reshape(-1, 3)
     radius = max(float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max()), 1e-3)
     thick = 0.05 * radius
     thin = _thin(cloud, up)
     eye = np.cos(0.55) * thin + np.sin(0.55) * np.cross(up, thin) + 0.4 * up
     eye = eye / np.linalg.norm(eye)
     base = robot.base.translation
-    floor = base + up * (float((cloud @ up).min()) - float(base @ up) - 1.6 * thick)
+    floor = base + up * (float((cloud @ up).min()) - float(base @ up) - (0.0 if looks.shapes else 1.6 * thick))
     side = np.cross(up, eye) / np.linalg.norm(np.cross(up, eye))
     axes = np.stack([side, np.cross(eye, side), eye])
     seen = np.concatenate([cloud, [floor]]) @ axes.T

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import Error, PerformanceWarning, brief, optional
+from dalembert.errors import DataWarning, Error, PerformanceWarning, brief, optional, warn
 from dalembert.model import zoo
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
@@ -23,6 +23,7 @@ from dalembert.studies.report.header import header, made
 from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
 from dalembert.studies.report.scene import scene
+from dalembert.visuals.read import Visuals, visuals
 
 Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
 
@@ -65,6 +66,7 @@ def study(
     optional("latex2mathml")
     tell, before = chosen(progress, f"studying {robot.name}"), 0
     sections: list[Section] = []
+    looks = _looks(robot)
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
         warnings.simplefilter("ignore", PerformanceWarning)  # what is slow is reported in the comparison
         motion = follow(robot, path)
@@ -73,7 +75,9 @@ def study(
             step: Step = lambda part, at=before, share=share: tell(at + round(part * share), 100)  # noqa: E731
             sections.append(make(robot, motion, step, compared))
             before += share
-        text = page(f"{robot.name} · dalembert study", header(robot, motion), sections, _data(robot, motion), _footer())
+        text = page(
+            f"{robot.name} · dalembert study", header(robot, motion, looks), sections, _data(robot, motion, looks), _footer()
+        )
     target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
@@ -99,13 +103,23 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
 
 
-def _data(robot: Robot, motion: SampledMotion) -> dict[str, Any]:
+def _looks(robot: Robot) -> Visuals:
+    """The visuals of the robot's file, with one warning of what is missing."""
+    looks = visuals(robot)
+    reasons = [why for _, why in looks.missing]
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        warn(f"{Path(robot.file).name}: {reasons[0]}{more}; plain shapes are drawn instead", DataWarning)
+    return looks
+
+
+def _data(robot: Robot, motion: SampledMotion, looks: Visuals) -> dict[str, Any]:
     """What the page's scripts need besides the figures."""
     return {
         "name": safe_name(robot.name),
         "time": rounded(motion.time),
         "q": [rounded(row) for row in motion.q],
-        "scene": scene(robot, motion),
+        "scene": scene(robot, motion, looks),
     }
 
 
