@@ -131,7 +131,7 @@ class Kernel:
         if self.real == "double" and all(type(a) is np.ndarray and a.dtype == np.float32 for a in arrays):
             return self.narrow(*arrays, out=out)
         pairs = zip(arrays, self.inputs, strict=True)
-        given = [a if type(a) is np.ndarray and a.dtype == self.dtype else numbers(a, v.name) for a, v in pairs]
+        given = [a if type(a) is np.ndarray and a.dtype == self.dtype else self._converted(a, v.name) for a, v in pairs]
         shape = batch({v.name: v.batch(a) for a, v in zip(given, self.inputs, strict=True)}, "a kernel")
         if out is not None:
             targets(out, {v.name: (*shape, *v.shape) for v in self.outputs}, "a kernel")
@@ -144,6 +144,11 @@ class Kernel:
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
             return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.here(*given, out=out)
+
+    def _converted(self, array: Any, name: str) -> Any:
+        made = numbers(array, name)
+        with np.errstate(over="ignore"):  # what float32 does not hold is infinite
+            return made if made.dtype == self.dtype else made.astype(self.dtype)
 
     def here(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate a batch on this thread alone."""
