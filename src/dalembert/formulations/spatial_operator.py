@@ -65,7 +65,7 @@ class SpatialOperators(NamedTuple):
 
 
 class OperatorRates(NamedTuple):
-    """Time derivatives by table 1, with that of P, lambda-dot (18) and the mass factor's (29); shapes as of the operators."""
+    """Time derivatives by table 1, with that of P, lambda-dot and the mass factor's; shapes as of the operators."""
 
     H: Array
     M: Array
@@ -135,24 +135,24 @@ def _phi(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n) = H Phi M Phi^* H^* (22), rotors left out."""
+    """M (..., n, n) = H Phi M Phi^* H^*, rotors left out."""
     k = links(tree, q)
     H, Phi, M = _axes(k), _resolvent(tree, k.X), _diagonal(k.M)
     reach = H @ Phi
-    return reach @ M @ np.swapaxes(reach, -1, -2)
+    return reach @ M @ np.swapaxes(reach, -1, -2)  # (22)
 
 
 def inverse_mass_matrix(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Array:
-    """M^-1 (..., n, n) = (1 - H Psi K)^* D^-1 (1 - H Psi K) (25)."""
+    """M^-1 (..., n, n) = (1 - H Psi K)^* D^-1 (1 - H Psi K)."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     W = matrix(_inverse_factor(tree, k, f), len(k.s))
     D = stack(f.D)
-    return symmetric(np.swapaxes(W, -1, -2) @ (W * (1 / D)[..., :, None]))
+    return symmetric(np.swapaxes(W, -1, -2) @ (W * (1 / D)[..., :, None]))  # (25)
 
 
 def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
-    """D, U = 1 + H Phi K (23), m = U D^1/2 (26), l = D^-1/2 (1 - H Psi K) and det M, each entry by a step along the path."""
+    """D, U = 1 + H Phi K, m = U D^1/2, l = D^-1/2 (1 - H Psi K) and det M, each entry by a step along the path."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -161,10 +161,10 @@ def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
         y, i = f.G[j], j
         while tree.parents[i] >= 0:
             y, i = rotate(k.X[i], y), tree.parents[i]
-            U[i, j] = dot(k.s[i], y)
+            U[i, j] = dot(k.s[i], y)  # (23)
     W = _inverse_factor(tree, k, f)
     root = [sqrt(D) for D in f.D]
-    m = matrix({(i, j): x * root[j] for (i, j), x in U.items()}, n)
+    m = matrix({(i, j): x * root[j] for (i, j), x in U.items()}, n)  # (26)
     l = matrix({(i, j): x / root[i] for (i, j), x in W.items()}, n)
     det: Any = 1
     for D in f.D:
@@ -173,12 +173,12 @@ def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
 
 
 def _inverse_factor(tree: Tree, k: Links, f: Filter) -> dict[tuple[int, int], Any]:
-    """The entries of 1 - H Psi K, the inverse of U (24)."""
+    """The entries of 1 - H Psi K, the inverse of U."""
     W: dict[tuple[int, int], Any] = {(i, i): 1 for i in range(len(k.s))}
     for j in range(len(k.s)):
         y, i = rotate(k.X[j], f.G[j]), tree.parents[j]
         while i >= 0:
-            W[i, j] = -dot(k.s[i], y)
+            W[i, j] = -dot(k.s[i], y)  # (24)
             y, i = rotate(f.Psi[i], y), tree.parents[i]
     return W
 
