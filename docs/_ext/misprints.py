@@ -18,7 +18,7 @@ class Misprints(SphinxDirective):
         document = self.arguments[0]
         if document not in DOCUMENTS:
             raise self.error(f"misprints: there is no document {document!r}; known: {', '.join(DOCUMENTS)}")
-        return self.parse_text_to_nodes(text(document))
+        return [nodes.container("", *self.parse_text_to_nodes(text(document)), classes=["misprints"])]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
