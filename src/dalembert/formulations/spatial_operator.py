@@ -26,6 +26,7 @@ from dalembert.algebra.spatial import (
     Transform,
     ad,
     ad_dual,
+    block_diagonal,
     blocks,
     compose,
     dot,
@@ -137,7 +138,7 @@ def _phi(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
 def mass_matrix(tree: Tree, q: Any) -> Array:
     """M (..., n, n) = H Phi M Phi^* H^*, rotors left out."""
     k = links(tree, q)
-    H, Phi, M = _axes(k), _resolvent(tree, k.X), _diagonal(k.M)
+    H, Phi, M = _axes(k), _resolvent(tree, k.X), block_diagonal(k.M)
     reach = H @ Phi
     return reach @ M @ np.swapaxes(reach, -1, -2)  # (22)
 
@@ -186,12 +187,8 @@ def _inverse_factor(tree: Tree, k: Links, f: Filter) -> dict[tuple[int, int], An
 # --- operators as matrices ----------------------------------------------------------------------------------------------
 
 
-def _diagonal(x: list[Any]) -> Array:
-    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
-
-
 def _axes(k: Links) -> Array:
-    return blocks({(i, i): s[..., None, :] for i, s in enumerate(k.s)}, len(k.s), (1, 6))
+    return block_diagonal([s[..., None, :] for s in k.s])
 
 
 def _shift(tree: Tree, X: list[Any]) -> Array:
@@ -221,11 +218,11 @@ def spatial_operators(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> SpatialOper
 def _operators(tree: Tree, k: Links, f: Filter) -> SpatialOperators:
     n = len(k.s)
     H = _axes(k)
-    G = blocks({(i, i): g[..., :, None] for i, g in enumerate(f.G)}, n, (6, 1))
+    G = block_diagonal([g[..., :, None] for g in f.G])
     E_Phi, E_Psi = _shift(tree, k.X), _shift(tree, f.Psi)
     tau_bar = np.eye(6 * n, dtype=int) - G @ H
     Phi, Psi = _resolvent(tree, k.X), _resolvent(tree, f.Psi)
-    return SpatialOperators(H, _diagonal(k.M), E_Phi, Phi, _diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
+    return SpatialOperators(H, block_diagonal(k.M), E_Phi, Phi, block_diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
 
 
 def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
@@ -236,7 +233,7 @@ def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) 
 def inertial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
     """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega rotates with the links."""
     local, o, V = _rates(tree, q, qd, pivots)
-    W = _diagonal([blocks({(0, 0): w, (1, 1): w}, 2, (3, 3)) for w in (skew(split(v)[0]) for v in V)])
+    W = block_diagonal([block_diagonal([w, w]) for w in (skew(split(v)[0]) for v in V)])
     bracket = {name: W @ getattr(o, name) - getattr(o, name) @ W for name in ("M", "E_Phi", "P", "tau_bar", "E_Psi")}
     return local._replace(
         H=-(o.H @ W),
@@ -258,7 +255,7 @@ def _rates(tree: Tree, q: Any, qd: Any, pivots: Pivots) -> tuple[OperatorRates, 
     V, _ = velocities(tree, k, f, qd)
     each = [force_cross(scaled(qd[..., i], s)) for i, s in enumerate(k.s)]
     rates = inertia_rates(tree, f, each)
-    O, lambda_dot, H_star = _diagonal(each), _diagonal(rates), np.swapaxes(H, -1, -2)
+    O, lambda_dot, H_star = block_diagonal(each), block_diagonal(rates), np.swapaxes(H, -1, -2)
     P_dot = lambda_dot - O @ P - P @ np.swapaxes(O, -1, -2)  # (13), (16), (17); E-K6
     gain = (P_dot @ H_star) * (1 / D)[..., None, :]
     G_dot = tau_bar @ gain

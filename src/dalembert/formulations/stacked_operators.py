@@ -16,6 +16,7 @@ from dalembert.algebra.spatial import (
     Ad_matrix,
     Array,
     ad_matrix,
+    block_diagonal,
     blocks,
     inverse,
     join,
@@ -66,8 +67,8 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
             for j in tree.path(parent)[:-1]:
                 reach[i, j] = step[i] @ reach[parent, j]
     return Operators(
-        A=blocks({(i, i): screw[i] for i in range(n)}, n, (6, 1)),  # (9.64)
-        G=blocks({(i, i): inertia[i] for i in range(n)}, n, (6, 6)),  # (9.65)
+        A=block_diagonal(screw),  # (9.64)
+        G=block_diagonal(inertia),  # (9.65)
         Gamma=blocks({(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, n, (6, 6)),  # (9.68)
         L=blocks(reach, n, (6, 6)),  # (9.76)
     )
@@ -114,8 +115,7 @@ def _moving(tree: Tree, q: Any, qd: Any, operators: Operators, base_twist: Any, 
     Vd_base = _base(tree, q, Vd0)  # (9.70)
     screws = rotate(A, qd)
     V = rotate(L, screws + V_base)  # (9.62), (9.77)
-    # (9.66), (9.67)
-    ad_Aqd, ad_V = (blocks({(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, n, (6, 6)) for X in (screws, V))
+    ad_Aqd, ad_V = (block_diagonal([ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)]) for X in (screws, V))  # (9.66), (9.67)
     return _Moving(V, V_base, Vd_base, ad_V, ad_Aqd, rotate(ad_Aqd, rotate(Gamma, V) + V_base))
 
 

@@ -11,6 +11,7 @@ from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_matrix,
     Array,
+    block_diagonal,
     blocks,
     compose,
     inverse,
@@ -111,10 +112,6 @@ def stacked_terms(
     return formulation.stacked_terms(robot.tree, q, qd, V0, Vd0)
 
 
-def _diagonal(x: list[Any]) -> Array:
-    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
-
-
 @np.errstate(all="ignore")
 def zero_pose_factors(robot: Model, q: ArrayLike) -> ZeroPoseFactors:
     """Two factorizations of the mass matrix on SE(3) and the bridge between them: Park, Bobrow and Ploen (41) to (51).
@@ -132,13 +129,12 @@ def zero_pose_factors(robot: Model, q: ArrayLike) -> ZeroPoseFactors:
     tree, n = robot.tree, robot.n
     s, poses = screws(tree, q), tree.poses(q)
     paths = [(i, j) for i in range(n) for j in tree.path(i)]
-    home = [Ad_matrix(T) for T in s.home]
     return ZeroPoseFactors(
-        A=blocks({(i, i): x[:, None] for i, x in enumerate(s.A)}, n, (6, 1)),  # PBP (41)
+        A=block_diagonal([x[:, None] for x in s.A]),  # PBP (41)
         L=blocks({(i, j): Ad_matrix(compose(inverse(s.E[i]), s.E[j])) for i, j in paths}, n, (6, 6)),  # PBP (42), (43)
-        D=_diagonal(s.D),  # PBP (44), (45)
-        S=blocks({(i, i): Ad_inverse(tree.joint(i)[1], tree.axis(i))[:, None] for i in range(n)}, n, (6, 1)),  # PBP (47)
+        D=block_diagonal(s.D),  # PBP (44), (45)
+        S=block_diagonal([Ad_inverse(tree.joint(i)[1], tree.axis(i))[:, None] for i in range(n)]),  # PBP (47)
         G=blocks({(i, j): Ad_matrix(compose(inverse(poses[i]), poses[j])) for i, j in paths}, n, (6, 6)),  # PBP (49)
-        J=_diagonal([spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]),  # PBP (48)
-        Q=_diagonal(home),  # PBP (50); E-B3
+        J=block_diagonal([spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]),  # PBP (48)
+        Q=block_diagonal([Ad_matrix(T) for T in s.home]),  # PBP (50); E-B3
     )
