@@ -94,8 +94,9 @@ class Source:
             "test": self.test,
             "page": f"docs/{self.page}",
         }
-        misprints = [f"{e.id}, {e.place}: printed {e.printed}; right: {e.right}" for e in errata.ERRATA if e.id in self.errata]
-        shown = [*((key, value) for key, value in lines.items() if value), *(("misprint", text) for text in misprints)]
+        shown = [(key, value) for key, value in lines.items() if value]
+        for e in (e for e in errata.ERRATA if e.id in self.errata):
+            shown += [("misprint", f"{e.id}, {e.place}"), ("  printed", e.printed), ("  right", e.right), ("  test", e.test)]
         return "\n".join([f"{self.name}: {self.what}", *(f"  {key:<9} {value}" for key, value in shown)])
 
 
