@@ -369,6 +369,13 @@ def test_recursion_of_the_appendix():
         close(V[own], step @ V[before] + S * qd[i], 1e-12)  # (70)
         bracket = al.bracket(step @ V[before], S * qd[i])
         close(Vd[own], step @ Vd[before] + bracket + S * qdd[i], 1e-11)  # (73)
+    wrench = [J @ a - al.ad(v).T @ J @ v for J, v, a in zip(blocks_of(f.J), V.reshape(n, 6), Vd.reshape(n, 6), strict=True)]
+    free = robot.with_gravity((0, 0, 0)).inverse_dynamics(q, qd, qdd, method="lie_group")
+    close(f.S.T @ f.G.T @ np.concatenate(wrench), free, 1e-11)  # (26), (27)
+
+
+def blocks_of(J):
+    return [J[i : i + 6, i : i + 6] for i in range(0, len(J), 6)]
 
 
 # --- Kozlowski -------------------------------------------------------------------------------------------------------------------

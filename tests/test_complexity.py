@@ -96,6 +96,28 @@ def test_what_the_pages_say_about_counts():
     )
     direct = arm.operation_count("inverse_dynamics", "uicker_kahn", customized=False).total
     assert sum(value(part, 6) for part in total(FGL_3_1)) > 3 * direct  # several times as much
+    differing = [row for row in FGL_3_4 if any(value(a, 6) != value(b, 6) for a, b in zip(row.counted, row[1:3], strict=True))]
+    assert len(differing) == 4
+
+
+@pytest.mark.parametrize(("n", "cheapest"), [(4, {"walker_orin_3"}), (10, {"articulated_body", "brandl", "kalman"})])
+def test_short_arms_have_a_mass_matrix_and_long_ones_none(n, cheapest):
+    counts = {m: general_chain(n).operation_count("forward_dynamics", m).total for m in da.methods("forward_dynamics")}
+    assert min(counts, key=counts.get) in cheapest
+
+
+def test_silvers_ratios():
+    """What docs/counts.md says of them: smaller than Silver's by our sources, larger by the books' tables, one when customized."""
+    book = {"newton_euler": sum(value(part, 6) for row in FGL_3_4 for part in row.counted)}
+    book["uicker_kahn"] = sum(value(part, 6) for part in total(FGL_3_1))
+    pairs = {
+        ("recursive_lagrange_4x4", "newton_euler"): 5,
+        ("uicker_kahn", "recursive_lagrange_4x4"): 15,
+        ("recursive_lagrange_3x3", "newton_euler"): 2.5,
+    }
+    ours = {m: value(growth(m).total, 6) for m in {m for pair in pairs for m in pair}}
+    for (above, below), silver in pairs.items():
+        assert ours[above] / ours[below] < silver < book.get(above, ours[above]) / book.get(below, ours[below])
 
 
 def test_printed_forward_dynamics():
@@ -126,7 +148,7 @@ def test_customizing_always_pays(method):
 @pytest.mark.slow
 def test_the_table_of_a_robot():
     text = str(da.complexity(da.robot("puma560")))
-    for words in ("puma560, n = 6", "newton_euler", "678", "FGL table 3.4", "uicker_kahn"):
+    for words in ("puma560, n = 6", "newton_euler", "678", "FGL table 3.4", "101348", "2963", "FGL table 3.5", "uicker_kahn"):
         assert words in text
 
 

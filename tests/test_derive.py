@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from conftest import close, sweep
 from papers import compiled
 
 import dalembert as da
-from dalembert.symbolic.derivation.methods import METHODS
+from dalembert.formulations import METHODS as FORMULATIONS
+from dalembert.symbolic.derivation.methods import FAMILIES, METHODS
 
 sympy = pytest.importorskip("sympy")
 m1, m2, l, g = sympy.symbols("m1 m2 l g")
@@ -354,3 +356,14 @@ def test_mistakes():
 def test_one_who_insists():
     d = da.derive(da.random_robot(1, "RPPR"), "newton_euler", symbols=(), longest=4)
     assert d.check.difference < 1e-12 * np.abs(d.check.expected).max()
+
+
+def test_every_formulation_is_derived():
+    """By itself, or by the one that the page and the error name."""
+    others = [name for family in FAMILIES.values() for name in family]
+    assert sorted([*METHODS, *others]) == sorted(FORMULATIONS)
+    page = (Path(__file__).parents[1] / "docs" / "equations.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r'^\| `"(\w+)"` \|.*\| (.*)\|$', page, re.MULTILINE))
+    assert {name: tuple(re.findall(r"`(\w+)`", text)) for name, text in table.items()} == {m: FAMILIES.get(m, ()) for m in METHODS}
+    with pytest.raises(da.Error, match="brandl has no derivation of its own: that of kalman derives what it evaluates"):
+        da.derive(da.robot("two_link"), "brandl")

@@ -195,10 +195,11 @@ def test_charts_are_well_formed():
         assert (texts.index("two") < texts.index("one")) == bool(legend)  # the highest line first
 
 
-def test_methods_of_the_charts_exist():
-    source = (DOCS / "_ext" / "growth_charts.py").read_text(encoding="utf-8")
-    names = re.findall(r'^    "(\w+)",$', source, re.MULTILINE)
-    assert len(names) == 11 and set(names) <= {m for m, of in METHODS.items() if "inverse_dynamics" in of}
+def test_charts_have_a_colour_for_every_method():
+    page = (DOCS / "story.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^```\{growth-chart\} (\w+) (\w+)$", page, re.MULTILINE)
+    assert sorted(drawn) == [(what, of) for what in ("counts", "times") for of in ("forward_dynamics", "inverse_dynamics")]
+    assert len(set(helper("charts").COLORS)) >= max(len(da.methods(quantity)) for _, quantity in drawn)
 
 
 @pytest.mark.slow
@@ -248,6 +249,44 @@ def test_rows_of_tables_are_lines_of_the_source():
         rows.places("newton_euler outward: nothing of the kind")
     with pytest.raises(ValueError, match="newton_euler has no function outwards"):
         rows.places("newton_euler outwards")
+
+
+@pytest.mark.parametrize("form", ["normalized", "unnormalized"])
+def test_table_2_of_kozlowski_against_ours(form):
+    """What docs/counts.md says: the rows together are about as many as printed, and P has the largest excess."""
+    rows = helper("rows")
+    from dalembert.studies.complexity import general_chain
+    from dalembert.studies.tables import NORMALIZED_STAGES, SHARED_STAGES, UNNORMALIZED_STAGES, value
+
+    stages = (*SHARED_STAGES, *(NORMALIZED_STAGES if form == "normalized" else UNNORMALIZED_STAGES))
+    ours = rows.counted(f"diagonalized_{form}", general_chain(6))
+    printed = {row.label: value(row.mul, 6) + value(row.add, 6) for row in stages}
+    excess = {label: ours[label].total - printed[label] for label in printed if label in ours}
+    together = sum(ours[label].total for label in excess)
+    assert 0.95 < together / sum(printed.values()) < 1.01
+    assert max(excess, key=excess.get) == "P"
+    assert all(excess[label] < 0 for label in ("Psi", "lambda-dot", "b", "y"))
+    assert sum(count.total for count in ours.values()) > sum(printed.values())  # with what the table leaves out
+
+
+NOT_OURS = {
+    "4 additions less": "of table 3.5, by arithmetic (E-T3)",
+    '100,000" additions': "Silver's words",
+    "1,500 operations": "a limit of the compiler",
+    "127 multiplications": "Khalil and Kleinfinger's",
+    "117 additions": "Khalil and Kleinfinger's",
+}
+
+
+def test_counts_are_computed_and_not_typed():
+    """Pages give operation counts by directives and cells; what others print, and limits, are words."""
+    found = set()
+    for page in DOCS.rglob("*.md"):
+        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for typed in re.findall(r'\d[\d,]*"? (?:operations|multiplications|additions)(?: less)?', prose):
+            assert typed in NOT_OURS, f"{page.relative_to(DOCS)}: {typed}"
+            found.add(typed)
+    assert found == set(NOT_OURS)
 
 
 def test_tables_of_the_counts_page_exist():

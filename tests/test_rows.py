@@ -67,3 +67,20 @@ def test_row(name):
         assert row["method"] in dalembert.methods(row["function"].rpartition(".")[2])
     file, _, test = row["test"].partition("::")
     assert test in names(file), f"{file} has no {test}"
+    called = row["function"].rpartition(".")[2]
+    assert called in source(file, test, page if file.endswith("problems.py") else None, name), f"{test} does not call {called}"
+
+
+def source(file, test, page, row):
+    """Of a test, and of what it calls in its file and in conftest.py; of a problem, its sections of the page."""
+    if page:
+        sections = re.split(r"^## (3\.\d+) ", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+        return "".join(sections[sections.index(number) + 1] for number in row.split(","))
+    parts = functions("tests/conftest.py") | functions(file)
+    return parts[test] + "".join(part for name, part in parts.items() if f"{name}(" in parts[test])
+
+
+@cache
+def functions(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return {x.name: ast.get_source_segment(text, x) for x in ast.parse(text).body if isinstance(x, ast.FunctionDef)}

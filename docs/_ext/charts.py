@@ -3,7 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, log10
 
-COLORS = ("#3572b0", "#c4622d", "#2e8b57", "#8e5bb5", "#b08a1e", "#1f9aa8", "#c2417c", "#6b7f2a", "#7a6a5a", "#4a64d0", "#d0483e")
+COLORS = (
+    "#3572b0",
+    "#c4622d",
+    "#2e8b57",
+    "#8e5bb5",
+    "#b08a1e",
+    "#1f9aa8",
+    "#c2417c",
+    "#6b7f2a",
+    "#7a6a5a",
+    "#4a64d0",
+    "#d0483e",
+    "#a0527a",
+    "#5f8a8b",
+)
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 400, 70, 20, 50
 GREY = "#808080"
 

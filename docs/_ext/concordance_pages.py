@@ -1,28 +1,17 @@
 """The directives `concordance DOCUMENT` and `inventory LETTER`: tables whose rows a box above the first one filters."""
 
-from collections.abc import Callable
-
 from concordance_tables import INVENTORY, concordance, inventory
 from docutils import nodes
+from named_tables import NamedTable
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from dalembert.studies.concordance import DOCUMENTS
 
 
-class Filtered(SphinxDirective):
+class Filtered(NamedTable):
     """A table of the class `filtered`, which _static/filter.js looks for; without JavaScript it is a plain table."""
 
-    required_arguments = 1
-    known: tuple[str, ...]
-    text: Callable[[str], str]
-
-    def run(self) -> list[nodes.Node]:
-        """One table."""
-        name = self.arguments[0]
-        if name not in self.known:
-            raise self.error(f"{self.name}: there is no {name!r}; known: {', '.join(self.known)}")
-        return [nodes.container("", *self.parse_text_to_nodes(type(self).text(name)), classes=["filtered", "wide"])]
+    classes = ("filtered", "wide")
 
 
 class Concordance(Filtered):

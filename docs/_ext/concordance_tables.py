@@ -38,14 +38,14 @@ def item(entry: Source) -> list[str]:
     anchor = entry.name.lower().replace(" ", "-").replace(".", "-")
     what = plain(entry.what) + (f", to {plain(entry.within.partition(' ')[2])}" if entry.within else "")
     errata = ", ".join(f"{{ref}}`{name} <{name.lower()}>`" for name in entry.errata)
-    place = code(entry.place and entry.place.removeprefix("dalembert/"))
+    line = f"<br>{code(entry.place.removeprefix('dalembert/'))}" if entry.place else ""
     test = code(entry.test and entry.test.removeprefix("tests/"))
-    return [f"[{entry.name}]{{#{anchor}}}", what, call(entry.function, entry.method), place, test, errata, linked(entry.page)]
+    return [f"[{entry.name}]{{#{anchor}}}", what, call(entry.function, entry.method) + line, test, errata, linked(entry.page)]
 
 
 def concordance(document: str) -> str:
     """The Markdown of a document's items."""
-    head = ["item", "what it is", "function", "line", "test", "misprint", "page"]
+    head = ["item", "what it is", "function and line", "test", "misprint", "page"]
     return markdown_table([head, *(item(entry) for entry in sources() if entry.name.startswith(f"{document} "))])
 
 

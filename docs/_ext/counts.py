@@ -1,4 +1,4 @@
-"""Tables that are computed while the pages are built: `method-table`, `method-index` and `counts`."""
+"""Tables that are computed while the pages are built: `method-table`, `method-index`, `counts` and `pair-costs`."""
 
 from fractions import Fraction
 from functools import cache
@@ -117,6 +117,26 @@ class MethodIndex(SphinxDirective):
         return self.parse_text_to_nodes(markdown_table(rows))
 
 
+class PairCosts(SphinxDirective):
+    """`pair-costs QUANTITY METHOD METHOD ...`: what each further pair of joints takes in long chains."""
+
+    required_arguments = 2
+    optional_arguments = 8
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        quantity, *methods = self.arguments
+        rows = [[f"`{quantity}`", "operations for a pair of joints"]]
+        rows += [[link(method), f"{pair_cost(quantity, method):,}"] for method in methods]
+        return self.parse_text_to_nodes(markdown_table(rows))
+
+
+def pair_cost(quantity: str, method: str) -> int:
+    """The second difference of the customized counts of general arms: n (n - 1) / 2 pairs of joints, and a part linear in n."""
+    before, here, behind = (general_chain(n).operation_count(quantity, method).total for n in (9, 10, 11))
+    return before - 2 * here + behind
+
+
 def link(method: str) -> str:
     """A link to the method's place on its page."""
     return f"{{ref}}`{method} <{method}>`"
@@ -127,4 +147,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("counts", Counts)
     app.add_directive("method-table", MethodTable)
     app.add_directive("method-index", MethodIndex)
+    app.add_directive("pair-costs", PairCosts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,24 +1,18 @@
 """The directive `misprints DOCUMENT`: the entries of `dalembert.studies.errata` of one document, as a table."""
 
-from docutils import nodes
 from errata_tables import text
+from named_tables import NamedTable
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from dalembert.studies.errata import DOCUMENTS
 
 
-class Misprints(SphinxDirective):
+class Misprints(NamedTable):
     """A table of one document's misprints."""
 
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """One table."""
-        document = self.arguments[0]
-        if document not in DOCUMENTS:
-            raise self.error(f"misprints: there is no document {document!r}; known: {', '.join(DOCUMENTS)}")
-        return self.parse_text_to_nodes(text(document))
+    known = DOCUMENTS
+    text = staticmethod(text)
+    classes = ("misprints",)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

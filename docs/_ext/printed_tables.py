@@ -5,12 +5,11 @@ from functools import cache
 
 import numpy as np
 from counts import general_growth, link, polynomial
-from docutils import nodes
 from errata_tables import plain
 from markdown_tables import markdown_table
+from named_tables import NamedTable
 from rows import OTHER, counted, together
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 import dalembert as da
 from dalembert.studies.complexity import PRINTED as ALL_PRINTED
@@ -215,17 +214,11 @@ def text(name: str) -> str:
     return TABLES[name]()
 
 
-class PrintedTable(SphinxDirective):
-    """One table."""
+class PrintedTable(NamedTable):
+    """One table of the counts page."""
 
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """The table as nodes."""
-        name = self.arguments[0]
-        if name not in TABLES:
-            raise self.error(f"printed-table: there is no table {name!r}; known: {', '.join(TABLES)}")
-        return [nodes.container("", *self.parse_text_to_nodes(text(name)), classes=["wide"])]
+    known = TABLES
+    text = staticmethod(text)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

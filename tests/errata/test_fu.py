@@ -270,6 +270,14 @@ def test_dots_on_omega_are_wrong_for_both_kinds_of_joints(which):
 
 def test_E_F14():
     misprint("E-F14", table_3_3(ARM, q, qd, qdd, dotted=True), table_3_3(ARM, q, qd, qdd), ARM.torque(q, qd, qdd))
+    before, own = (poses(ARM, q)[i][:3, :3] for i in (0, 1))
+    (w0, wd0), (w, wd) = ((R.T @ spin(ARM, i, q, qd), R.T @ spin_rate(ARM, i, q, qd, qdd)) for i, R in enumerate((before, own)))
+    R = before.T @ own
+    agree(R.T @ (w0 + Z * qd[1]), w)  # (3.3-50)
+    differ(R.T @ (wd0 + Z * qd[1]), wd)
+    agree(R.T @ (wd0 + Z * qdd[1] + np.cross(w0, Z * qd[1])), wd)  # (3.3-51)
+    differ(R.T @ (wd0 + Z * qdd[1] + np.cross(wd0, Z * qd[1])), wd)
+    differ(R.T @ (own @ wd + Z * qdd[1] + np.cross(w0, Z * qd[1])), wd)  # omegadot_i, in base axes as it is printed
 
 
 def test_E_F15():

@@ -106,7 +106,7 @@ def Ad_dual(pose: ArrayLike) -> Array:
 
 
 def ad(twist: ArrayLike) -> Array:
-    """The 6x6 matrix of ad_V, W -> [V, W]: Park, Bobrow and Ploen (6), Park and Lynch (9.28)-(9.30). Signature (6)->(6,6).
+    """The 6x6 matrix of ad_V, W -> [V, W]: Park, Bobrow and Ploen (6), Park and Lynch (9.29). Signature (6)->(6,6).
 
     >>> (ad([0, 0, 1, 0, 0, 0]) @ [1, 0, 0, 0, 0, 0]).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
@@ -125,9 +125,9 @@ def ad_dual(twist: ArrayLike) -> Array:
 
 
 def bracket(a: ArrayLike, b: ArrayLike) -> Array:
-    """The Lie bracket [V1, V2] of twists: Park, Bobrow and Ploen (1), (5), Park and Lynch (9.27). Signature (6),(6)->(6).
+    """The Lie bracket [V1, V2] of twists: Park, Bobrow and Ploen (1), (5), Park and Lynch (9.27), (9.28), (9.30).
 
-    (omega1 x omega2, omega1 x v2 - omega2 x v1), the commutator of their 4x4 matrices.
+    Signature (6),(6)->(6). (omega1 x omega2, omega1 x v2 - omega2 x v1), the commutator of their 4x4 matrices.
 
     >>> bracket([0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]).tolist()
     [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]

@@ -5,7 +5,7 @@ frame in another: x_outer = R x_inner + p. Independent of robots.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -106,6 +106,11 @@ def blocks(entries: Mapping[tuple[int, int], Any], n: int, shape: tuple[int, int
         return np.broadcast_to(zeros(shape) if entry is None else entry, (*batch, *shape))
 
     return np.concatenate([np.concatenate([block(i, j) for j in range(n)], axis=-1) for i in range(n)], axis=-2)
+
+
+def block_diagonal(parts: Sequence[Any]) -> Array:
+    """A matrix with these blocks of one shape on its diagonal."""
+    return blocks({(i, i): part for i, part in enumerate(parts)}, len(parts), np.shape(parts[0])[-2:])
 
 
 def join(*parts: Any) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, blocks, sign
+from dalembert.algebra.spatial import Array, block_diagonal, sign
 from dalembert.derived.make import Body, Make
 from dalembert.formulations import formulation
 from dalembert.model.model import Model
@@ -50,4 +50,4 @@ def regressor(
 
 def _beside(rows: list[Any]) -> Array:
     """A matrix with each row of numbers in a block of its own on the diagonal."""
-    return blocks({(i, i): row[None] for i, row in enumerate(rows)}, len(rows), (1, len(rows[0])))
+    return block_diagonal([row[None] for row in rows])

@@ -1,7 +1,7 @@
 """Diagonalized equations in normalized quasi-velocities nu: Kozlowski 1995, (40)-(42), after Jain and Rodriguez.
 
 nu' + C(q, nu) = epsilon, with nu = m^T qd and epsilon = m^-1 tau for the square-root factor m = U D^1/2 of M = m m^T; so the
-kinetic energy is nu . nu / 2, and nu . C = 0 without gravity (E-K16). With nu_i = D_i^1/2 xi_i and the recursions of `_filter`:
+kinetic energy is nu . nu / 2, and nu . C = 0 without gravity (E-K16). With nu_i = D_i^1/2 xi_i and what is in `shared.filter`:
 
 y_i = sum Psi_k (y_k + lambda_k V_k) + 2 b_i + (Z_i^T - Z_i) V_i - lambda_i Psi_i^T V of the parent, Z_i = O_i P_i
 C_i = s_i . y_i / (2 D_i^1/2)
@@ -35,7 +35,7 @@ from dalembert.model.tree import Tree
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:
-    """Joint accelerations qdd (..., n), from (40)."""
+    """Joint accelerations qdd (..., n)."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -48,17 +48,17 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None
     xi_dot: list[Any] = []
     for i in range(n):
         D_dot = dot(k.s[i], rotate(rates[i], k.s[i]))
-        nu_dot = kappa[i] / root[i] - C[i]
-        xi_dot.append((nu_dot - D_dot * xi[i] / (2 * root[i])) / root[i])  # (46)
+        nu_dot = kappa[i] / root[i] - C[i]  # (40)
+        xi_dot.append((nu_dot - D_dot * xi[i] / (2 * root[i])) / root[i])
     return stack(joint_accelerations(tree, k, f, O, V, rates, xi_dot))
 
 
 def quasi_velocity(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> Array:
-    """nu (..., n) from qd (28)."""
+    """nu (..., n) from qd."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     _, xi = velocities(tree, k, f, qd)
-    return stack([sqrt(D) * x for D, x in zip(f.D, xi, strict=True)])
+    return stack([sqrt(D) * x for D, x in zip(f.D, xi, strict=True)])  # (28)
 
 
 def joint_velocity(tree: Tree, q: Any, nu: Any, pivots: Pivots = PLAIN) -> Array:

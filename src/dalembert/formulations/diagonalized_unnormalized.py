@@ -1,6 +1,6 @@
 """Diagonalized equations in unnormalized quasi-velocities xi: Kozlowski 1995, (43)-(46), after Jain and Rodriguez.
 
-D xi' + C(q, xi) = kappa, with xi = U^T qd and kappa = U^-1 tau for the factor M = U D U^T of the filter in `_filter`:
+D xi' + C(q, xi) = kappa, with xi = U^T qd and kappa = U^-1 tau for the factor M = U D U^T of `shared.filter`:
 
 xi_i = qd_i + G_i . V+_i;  z_i = sum X_k (z_k + G_k kappa_k) over the links k on link i, kappa_i = tau_i - s_i . z_i
 Z_i = O_i P_i, lambda_i = Z_i + Z_i^T + sum Psi_k lambda_k Psi_k^T (the derivative of P_i), Ddot_i = s_i^T lambda_i s_i
@@ -32,7 +32,7 @@ from dalembert.model.tree import Tree
 
 
 def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None, pivots: Pivots = PLAIN) -> Array:
-    """Joint accelerations qdd (..., n), from (44)."""
+    """Joint accelerations qdd (..., n)."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -41,14 +41,14 @@ def forward_dynamics(tree: Tree, q: Any, qd: Any, tau: Any, wrenches: Any = None
     rates = inertia_rates(tree, f, O)
     C = coriolis(tree, k, f, O, V, xi, rates, bias(tree, k, V, wrenches))
     kappa = forces(tree, k, f, tau)
-    xi_dot = [(kappa[i] - C[i]) / f.D[i] for i in range(n)]
+    xi_dot = [(kappa[i] - C[i]) / f.D[i] for i in range(n)]  # (44)
     return stack(joint_accelerations(tree, k, f, O, V, rates, xi_dot))
 
 
 def quasi_velocity(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> Array:
-    """xi (..., n) from qd (34)."""
+    """xi (..., n) from qd."""
     k = links(tree, q)
-    return stack(velocities(tree, k, filtered(tree, k, pivots), qd)[1])
+    return stack(velocities(tree, k, filtered(tree, k, pivots), qd)[1])  # (34)
 
 
 def joint_velocity(tree: Tree, q: Any, nu: Any, pivots: Pivots = PLAIN) -> Array:

@@ -57,9 +57,9 @@ def geometry(tree: Tree, q: Any) -> Geometry:
 
 
 def partial_velocity(tree: Tree, g: Geometry, i: int, point: Any) -> Array:
-    """b_i at a point: what joint i does to its velocity (3.4-7)."""
+    """b_i at a point: what joint i does to its velocity."""
     _, _, rho, sigma = tree.joint(i)
-    return rho * cross(g.z[i], point - g.o[i]) + sigma * g.z[i]
+    return rho * cross(g.z[i], point - g.o[i]) + sigma * g.z[i]  # (3.4-7)
 
 
 def partials(tree: Tree, g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
@@ -70,13 +70,13 @@ def partials(tree: Tree, g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n) = D_tran + D_rot (3.4-25)."""
+    """M (..., n, n) = D_tran + D_rot."""
     tran, rot = inertia_coefficients(tree, q.shape[:-1], *partials(tree, geometry(tree, q)))
     return tran + rot
 
 
 def inertia_coefficients(tree: Tree, batch: tuple[int, ...], b: dict[Any, Any], turn: dict[Any, Any]) -> tuple[Array, Array]:
-    """D_tran and D_rot (3.4-25), each entry i <= j once; m b and I z are taken once for all i."""
+    """D_tran and D_rot, each entry i <= j once; m b and I z are taken once for all i."""
     n = len(tree.parents)
     tran: dict[tuple[int, int], list[Any]] = {}
     rot: dict[tuple[int, int], list[Any]] = {}
@@ -85,8 +85,8 @@ def inertia_coefficients(tree: Tree, batch: tuple[int, ...], b: dict[Any, Any], 
         for k, j in enumerate(path):
             momentum, spin = tree.mass[s] * b[j, s], rotate(tree.inertia[s], turn[j, s])
             for i in path[: k + 1]:
-                tran.setdefault((i, j), []).append(dot(b[i, s], momentum))
-                rot.setdefault((i, j), []).append(dot(turn[i, s], spin))
+                tran.setdefault((i, j), []).append(dot(b[i, s], momentum))  # (3.4-25)
+                rot.setdefault((i, j), []).append(dot(turn[i, s], spin))  # (3.4-25)
     D_tran, D_rot = (np.broadcast_to(_symmetric(D, n), (*batch, n, n)) for D in (tran, rot))
     return D_tran, D_rot
 
@@ -123,7 +123,7 @@ def dalembert_terms(tree: Tree, q: Any, qd: Any) -> Terms:
 
 
 def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[Any]]:
-    """Angular velocities (3.4-1), and the part of the acceleration of each centre of mass that velocities make (3.4-11)."""
+    """Angular velocities, and the part of the acceleration of each centre of mass that velocities make."""
     w: list[Any] = []
     wd: list[Any] = []  # sum_p (sum_q<p qd_q z_q) x qd_p z_p
     vd: list[Any] = []
@@ -134,10 +134,10 @@ def _velocity_terms(tree: Tree, g: Geometry, qd: Any) -> tuple[list[Any], list[A
         )
         zd = g.z[i] * qd[..., i, None]
         at_joint = vd0 + swing(w0, wd0, g.o[i] - p0) + 2 * sigma * cross(w0, zd)
-        w.append(w0 + rho * zd)
+        w.append(w0 + rho * zd)  # (3.4-1)
         wd.append(wd0 + rho * cross(w0, zd))
         vd.append(at_joint + swing(w[i], wd[i], g.p[i] - g.o[i]))
-    return w, [vd[s] + swing(w[s], wd[s], g.r[s] - g.p[s]) for s in range(len(w))]
+    return w, [vd[s] + swing(w[s], wd[s], g.r[s] - g.p[s]) for s in range(len(w))]  # (3.4-11)
 
 
 def _spin_coriolis(turn: dict[Any, Any], qd: Any, path: tuple[int, ...], s: int) -> Any:

@@ -32,24 +32,24 @@ class Terms(NamedTuple):
 
 
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
-    """Joint forces tau (..., n): (3.2-24), (3.2-25)."""
+    """Joint forces tau (..., n)."""
     D, _, h, c = lagrange_euler_terms(tree, q, qd)
-    tau = rotate(D, qdd) + h + c  # (3.2-26)
+    tau = rotate(D, qdd) + h + c  # (3.2-24), (3.2-25), (3.2-26)
     return tau if wrenches is None else tau - external(tree, q, wrenches)
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n): the book's D (3.2-31)."""
+    """M (..., n, n): the book's D."""
     k = kinematics(tree, q)
     return inertia_coefficients(tree, q, k, first_partials(tree, k))
 
 
 def inertia_coefficients(tree: Tree, q: Any, k: Kinematics, U: Any) -> Array:
-    """D_im = sum_j Tr(U_jm J_j U_ji^T) over the links j that both joints move (3.2-31)."""
+    """D_im = sum_j Tr(U_jm J_j U_ji^T) over the links j that both joints move."""
     links = range(len(tree.parents))
     paths = [set(tree.path(j)) for j in links]
 
-    def D(i: int, m: int) -> Any:
+    def D(i: int, m: int) -> Any:  # (3.2-31)
         both = [j for j in links if {i, m} <= paths[j]]
         return sum((trace_of_product(U[j, m] @ k.J[j], U[j, i].swapaxes(-1, -2)) for j in both), 0 * q[..., i])
 

@@ -33,7 +33,7 @@ from dalembert.model.tree import Tree
 
 
 class Screws(NamedTuple):
-    """The robot as products of exponentials: screws A, motions E, inertias D at zero (36), (44), homes of the links."""
+    """The robot as products of exponentials: screws A, motions E, inertias D at zero, homes of the links."""
 
     A: list[Any]
     E: list[Transform]
@@ -55,7 +55,7 @@ def screws(tree: Tree, q: Any) -> Screws:
         E.append(step if parent < 0 else compose(E[parent], step))
         home.append(compose(axis, after))
         R, b = home[i].rotation, rotate(home[i].rotation, tree.com[i]) + home[i].translation
-        D.append(spatial_inertia(tree.mass[i], b, R @ tree.inertia[i] @ np.swapaxes(R, -1, -2)))
+        D.append(spatial_inertia(tree.mass[i], b, R @ tree.inertia[i] @ np.swapaxes(R, -1, -2)))  # (36), (44)
     return Screws(A, E, D, home)
 
 
@@ -86,7 +86,7 @@ def seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int,
 
 
 def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any]) -> Callable[[int, int, int], Any]:
-    """What link l adds to Gamma_ijk, force index last (55)-(57): the cases are those in which the terms below vanish."""
+    """What link l adds to Gamma_ijk, force index last: the cases are those in which the terms below vanish."""
     rate = brackets(s, l, path)
 
     def half(i: int, j: int, k: int) -> Any:
@@ -94,7 +94,7 @@ def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any])
         return dot(rate[i, j], weighted[k]) / 2 if (i, j) in rate else 0
 
     def gamma(i: int, j: int, k: int) -> Any:
-        return half(k, i, j) + half(j, i, k) + half(k, j, i) + half(i, j, k) - half(i, k, j) - half(j, k, i)
+        return half(k, i, j) + half(j, i, k) + half(k, j, i) + half(i, j, k) - half(i, k, j) - half(j, k, i)  # (55)-(57)
 
     return gamma
 
@@ -105,7 +105,7 @@ def brackets(s: Screws, l: int, path: tuple[int, ...]) -> dict[tuple[int, int], 
 
 
 def christoffel(tree: Tree, q: Any) -> Array:
-    """Gamma (..., n, n, n), the force index FIRST, by (55)-(57): no differentiation."""
+    """Gamma (..., n, n, n), the force index FIRST: no differentiation."""
     n = len(tree.parents)
     s = screws(tree, q)
     total: dict[tuple[int, int, int], Any] = {}
@@ -126,14 +126,14 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n): m_ij = sum_l <Ad_l^{i+1}(A_i), Ad_l^{j+1}(A_j)>_l over the links l that both joints move (40)."""
+    """M (..., n, n): m_ij = sum_l <Ad_l^{i+1}(A_i), Ad_l^{j+1}(A_j)>_l over the links l that both joints move."""
     s = screws(tree, q)
     M: dict[tuple[int, int], Any] = {}
     for l in range(len(tree.parents)):
         path, carried, weighted = seen_from(tree, s, l)
         for i in path:
             for j in path:
-                M[i, j] = M.get((i, j), 0) + dot(carried[i], weighted[j])
+                M[i, j] = M.get((i, j), 0) + dot(carried[i], weighted[j])  # (40)
     return matrix(M, len(tree.parents))
 
 

@@ -26,6 +26,7 @@ from dalembert.algebra.spatial import (
     Transform,
     ad,
     ad_dual,
+    block_diagonal,
     blocks,
     compose,
     dot,
@@ -65,7 +66,7 @@ class SpatialOperators(NamedTuple):
 
 
 class OperatorRates(NamedTuple):
-    """Time derivatives by table 1, with that of P, lambda-dot (18) and the mass factor's (29); shapes as of the operators."""
+    """Time derivatives by table 1, with that of P, lambda-dot and the mass factor's; shapes as of the operators."""
 
     H: Array
     M: Array
@@ -135,24 +136,24 @@ def _phi(tree: Tree, frames: list[Transform], x: list[Any]) -> list[Any]:
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
-    """M (..., n, n) = H Phi M Phi^* H^* (22), rotors left out."""
+    """M (..., n, n) = H Phi M Phi^* H^*, rotors left out."""
     k = links(tree, q)
-    H, Phi, M = _axes(k), _resolvent(tree, k.X), _diagonal(k.M)
+    H, Phi, M = _axes(k), _resolvent(tree, k.X), block_diagonal(k.M)
     reach = H @ Phi
-    return reach @ M @ np.swapaxes(reach, -1, -2)
+    return reach @ M @ np.swapaxes(reach, -1, -2)  # (22)
 
 
 def inverse_mass_matrix(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Array:
-    """M^-1 (..., n, n) = (1 - H Psi K)^* D^-1 (1 - H Psi K) (25)."""
+    """M^-1 (..., n, n) = (1 - H Psi K)^* D^-1 (1 - H Psi K)."""
     k = links(tree, q)
     f = filtered(tree, k, pivots)
     W = matrix(_inverse_factor(tree, k, f), len(k.s))
     D = stack(f.D)
-    return symmetric(np.swapaxes(W, -1, -2) @ (W * (1 / D)[..., :, None]))
+    return symmetric(np.swapaxes(W, -1, -2) @ (W * (1 / D)[..., :, None]))  # (25)
 
 
 def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
-    """D, U = 1 + H Phi K (23), m = U D^1/2 (26), l = D^-1/2 (1 - H Psi K) and det M, each entry by a step along the path."""
+    """D, U = 1 + H Phi K, m = U D^1/2, l = D^-1/2 (1 - H Psi K) and det M, each entry by a step along the path."""
     n = len(tree.parents)
     k = links(tree, q)
     f = filtered(tree, k, pivots)
@@ -161,10 +162,10 @@ def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
         y, i = f.G[j], j
         while tree.parents[i] >= 0:
             y, i = rotate(k.X[i], y), tree.parents[i]
-            U[i, j] = dot(k.s[i], y)
+            U[i, j] = dot(k.s[i], y)  # (23)
     W = _inverse_factor(tree, k, f)
     root = [sqrt(D) for D in f.D]
-    m = matrix({(i, j): x * root[j] for (i, j), x in U.items()}, n)
+    m = matrix({(i, j): x * root[j] for (i, j), x in U.items()}, n)  # (26)
     l = matrix({(i, j): x / root[i] for (i, j), x in W.items()}, n)
     det: Any = 1
     for D in f.D:
@@ -173,12 +174,12 @@ def diagonalize(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> Diagonalization:
 
 
 def _inverse_factor(tree: Tree, k: Links, f: Filter) -> dict[tuple[int, int], Any]:
-    """The entries of 1 - H Psi K, the inverse of U (24)."""
+    """The entries of 1 - H Psi K, the inverse of U."""
     W: dict[tuple[int, int], Any] = {(i, i): 1 for i in range(len(k.s))}
     for j in range(len(k.s)):
         y, i = rotate(k.X[j], f.G[j]), tree.parents[j]
         while i >= 0:
-            W[i, j] = -dot(k.s[i], y)
+            W[i, j] = -dot(k.s[i], y)  # (24)
             y, i = rotate(f.Psi[i], y), tree.parents[i]
     return W
 
@@ -186,12 +187,8 @@ def _inverse_factor(tree: Tree, k: Links, f: Filter) -> dict[tuple[int, int], An
 # --- operators as matrices ----------------------------------------------------------------------------------------------
 
 
-def _diagonal(x: list[Any]) -> Array:
-    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
-
-
 def _axes(k: Links) -> Array:
-    return blocks({(i, i): s[..., None, :] for i, s in enumerate(k.s)}, len(k.s), (1, 6))
+    return block_diagonal([s[..., None, :] for s in k.s])
 
 
 def _shift(tree: Tree, X: list[Any]) -> Array:
@@ -221,11 +218,11 @@ def spatial_operators(tree: Tree, q: Any, pivots: Pivots = PLAIN) -> SpatialOper
 def _operators(tree: Tree, k: Links, f: Filter) -> SpatialOperators:
     n = len(k.s)
     H = _axes(k)
-    G = blocks({(i, i): g[..., :, None] for i, g in enumerate(f.G)}, n, (6, 1))
+    G = block_diagonal([g[..., :, None] for g in f.G])
     E_Phi, E_Psi = _shift(tree, k.X), _shift(tree, f.Psi)
     tau_bar = np.eye(6 * n, dtype=int) - G @ H
     Phi, Psi = _resolvent(tree, k.X), _resolvent(tree, f.Psi)
-    return SpatialOperators(H, _diagonal(k.M), E_Phi, Phi, _diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
+    return SpatialOperators(H, block_diagonal(k.M), E_Phi, Phi, block_diagonal(f.P), stack(f.D), G, E_Phi @ G, tau_bar, E_Psi, Psi)
 
 
 def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
@@ -236,7 +233,7 @@ def spatial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) 
 def inertial_operator_rates(tree: Tree, q: Any, qd: Any, pivots: Pivots = PLAIN) -> OperatorRates:
     """Table 1, inertial derivatives: of the tensors themselves, in link axes; Omega rotates with the links."""
     local, o, V = _rates(tree, q, qd, pivots)
-    W = _diagonal([blocks({(0, 0): w, (1, 1): w}, 2, (3, 3)) for w in (skew(split(v)[0]) for v in V)])
+    W = block_diagonal([block_diagonal([w, w]) for w in (skew(split(v)[0]) for v in V)])
     bracket = {name: W @ getattr(o, name) - getattr(o, name) @ W for name in ("M", "E_Phi", "P", "tau_bar", "E_Psi")}
     return local._replace(
         H=-(o.H @ W),
@@ -258,7 +255,7 @@ def _rates(tree: Tree, q: Any, qd: Any, pivots: Pivots) -> tuple[OperatorRates, 
     V, _ = velocities(tree, k, f, qd)
     each = [force_cross(scaled(qd[..., i], s)) for i, s in enumerate(k.s)]
     rates = inertia_rates(tree, f, each)
-    O, lambda_dot, H_star = _diagonal(each), _diagonal(rates), np.swapaxes(H, -1, -2)
+    O, lambda_dot, H_star = block_diagonal(each), block_diagonal(rates), np.swapaxes(H, -1, -2)
     P_dot = lambda_dot - O @ P - P @ np.swapaxes(O, -1, -2)  # (13), (16), (17); E-K6
     gain = (P_dot @ H_star) * (1 / D)[..., None, :]
     G_dot = tau_bar @ gain

@@ -16,6 +16,7 @@ from dalembert.algebra.spatial import (
     Ad_matrix,
     Array,
     ad_matrix,
+    block_diagonal,
     blocks,
     inverse,
     join,
@@ -49,7 +50,7 @@ class StackedTerms(NamedTuple):
 
 
 def stacked_operators(tree: Tree, q: Any) -> Operators:
-    """The stacked matrices at q (9.64), (9.65), (9.68), (9.76)."""
+    """The stacked matrices at q."""
     n = len(tree.parents)
     screw: list[Any] = []
     inertia: list[Any] = []
@@ -66,15 +67,15 @@ def stacked_operators(tree: Tree, q: Any) -> Operators:
             for j in tree.path(parent)[:-1]:
                 reach[i, j] = step[i] @ reach[parent, j]
     return Operators(
-        A=blocks({(i, i): screw[i] for i in range(n)}, n, (6, 1)),
-        G=blocks({(i, i): inertia[i] for i in range(n)}, n, (6, 6)),
-        Gamma=blocks({(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, n, (6, 6)),
-        L=blocks(reach, n, (6, 6)),
+        A=block_diagonal(screw),  # (9.64)
+        G=block_diagonal(inertia),  # (9.65)
+        Gamma=blocks({(i, p): step[i] for i, p in enumerate(tree.parents) if p >= 0}, n, (6, 6)),  # (9.68)
+        L=blocks(reach, n, (6, 6)),  # (9.76)
     )
 
 
 def stacked_terms(tree: Tree, q: Any, qd: Any, base_twist: Any = None, base_acceleration: Any = None) -> StackedTerms:
-    """V (9.77), c (9.83) and g (9.84), by products of matrices and vectors."""
+    """V, c and g, by products of matrices and vectors."""
     A, G, _, L = operators = stacked_operators(tree, q)
     m = _moving(tree, q, qd, operators, base_twist, base_acceleration)
     c = rotate_back(A, rotate_back(L, -rotate(G, rotate(L, m.turning)) - rotate_back(m.ad_V, rotate(G, m.V))))  # (9.83)
@@ -110,11 +111,11 @@ def _moving(tree: Tree, q: Any, qd: Any, operators: Operators, base_twist: Any, 
     n = len(tree.parents)
     A, _, Gamma, L = operators
     Vd0 = join(zeros(3), -tree.gravity) + (zeros(6) if base_acceleration is None else base_acceleration)
-    V_base = _base(tree, q, zeros(6) if base_twist is None else base_twist)
-    Vd_base = _base(tree, q, Vd0)
+    V_base = _base(tree, q, zeros(6) if base_twist is None else base_twist)  # (9.69)
+    Vd_base = _base(tree, q, Vd0)  # (9.70)
     screws = rotate(A, qd)
-    V = rotate(L, screws + V_base)  # (9.77)
-    ad_Aqd, ad_V = (blocks({(i, i): ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)}, n, (6, 6)) for X in (screws, V))
+    V = rotate(L, screws + V_base)  # (9.62), (9.77)
+    ad_Aqd, ad_V = (block_diagonal([ad_matrix(X[..., 6 * i : 6 * i + 6]) for i in range(n)]) for X in (screws, V))  # (9.66), (9.67)
     return _Moving(V, V_base, Vd_base, ad_V, ad_Aqd, rotate(ad_Aqd, rotate(Gamma, V) + V_base))
 
 
@@ -122,10 +123,10 @@ def mass_matrix(tree: Tree, q: Any) -> Array:
     """M (..., n, n) = A^T L^T G L A (9.82)."""
     A, G, _, L = stacked_operators(tree, q)
     LA = L @ A
-    return np.swapaxes(LA, -1, -2) @ (G @ LA)
+    return np.swapaxes(LA, -1, -2) @ (G @ LA)  # (9.82)
 
 
 def _base(tree: Tree, q: Any, twist: Any) -> Array:
-    """The stack that carries the base's twist into the links that stand on it (9.69), (9.70)."""
+    """The stack that carries the base's twist into the links that stand on it."""
     parts = [Ad_inverse(tree.pose(i, q[..., i]), twist) if parent < 0 else zeros(6) for i, parent in enumerate(tree.parents)]
     return join(*parts)

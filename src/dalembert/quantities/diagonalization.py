@@ -103,8 +103,9 @@ def quasi_coriolis(
 ) -> Result:
     """C(q, nu) of nu' + C(q, nu) + m^-1 g = epsilon, or C(q, xi) of D xi' + C(q, xi) + U^-1 g = kappa. Signature (n),(n)->(n).
 
-    Gravity and friction are left out, so that the normalized one does no work: nu . C = 0 (47). The paper keeps gravity inside; add
-    `quasi_force(q, g)` for that, g being the joint forces that hold the arm still.
+    Gravity and friction are left out, so that the normalized one does no work: nu . C = 0 (47). The two are connected by
+    C(q, xi) = D^1/2 C(q, nu) + Ddot xi / 2 (46). The paper keeps gravity inside; add `quasi_force(q, g)` for that, g being the
+    joint forces that hold the arm still.
 
     >>> import dalembert as da
     >>> arm, q, nu = da.robot("two_link"), [0.3, 0.7], [1.0, -0.5]

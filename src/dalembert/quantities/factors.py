@@ -11,6 +11,7 @@ from dalembert.algebra.spatial import (
     Ad_inverse,
     Ad_matrix,
     Array,
+    block_diagonal,
     blocks,
     compose,
     inverse,
@@ -28,9 +29,8 @@ from dalembert.model.model import Model
 class LagrangeEulerMatrices(NamedTuple):
     """4x4 matrices of Fu, Gonzalez and Lee, section 3.2.
 
-    A (..., n, 4, 4): links in their parents; T: in the base (3.2-4), so that T r is a point r of the link there (3.2-3);
-    Q: dA/dq = Q A (3.2-8), (3.2-9); U (..., n, n, 4, 4): U_ij = dT_i/dq_j
-    (3.2-11); U2 (..., n, n, n, 4, 4): U_ijk = dU_ij/dq_k (3.2-13); J (n, 4, 4): pseudo-inertias (3.2-17).
+    A (..., n, 4, 4): links in their parents; T: in the base; Q: dA/dq = Q A; U (..., n, n, 4, 4): U_ij = dT_i/dq_j;
+    U2 (..., n, n, n, 4, 4): U_ijk = dU_ij/dq_k; J (n, 4, 4): pseudo-inertias.
     """
 
     A: Array
@@ -62,8 +62,9 @@ class ZeroPoseFactors(NamedTuple):
 def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices:
     """A, T, Q, U_ij, U_ijk and J of Fu, Gonzalez and Lee, section 3.2. Signature (n)->(n,4,4),(n,4,4),(n,4,4),(n,n,4,4), ...
 
-    The velocity of a point r of link i is sum_j U_ij qd_j r (3.2-12). In the book's own frames (standard Denavit-Hartenberg) Q is
-    (3.2-8); in others it is the matrix of the joint's screw in the parent's frame.
+    A point r of link i is at T_i r (3.2-3), its velocity is sum_j U_ij qd_j r (3.2-12); with R and p of A_i, R^T p is the vector
+    from origin to origin in the axes of the link (3.3-59). In the book's own frames (standard Denavit-Hartenberg) Q is printed;
+    in others it is the matrix of the joint's screw in the parent's frame.
 
     >>> import dalembert as da
     >>> m = da.robot("two_link").lagrange_euler_matrices([0.0, 0.0])
@@ -88,13 +89,13 @@ def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices
 def stacked_terms(
     robot: Model, q: ArrayLike, qd: ArrayLike, *, base_twist: ArrayLike | None = None, base_acceleration: ArrayLike | None = None
 ) -> StackedTerms:
-    """V, V_base, its rate, ad_V, ad_{A qd}, and c and g as stacked: Park and Lynch (9.62), (9.66), (9.67), (9.83), (9.84).
+    """V, V_base, its rate, ad_V, ad_{A qd}, and c and g of the stacked matrices: Park and Lynch, section 9.4.
 
     c = A^T L^T (-G L ad_{A qd} Gamma - ad_V^T G) L A qd
     g = A^T L^T G L Vd_base
 
-    The signs are the corrected ones (E-P6, E-P3: Vd_base carries minus gravity); with a moving base the V_base terms of (9.77),
-    (9.78) stay (E-P10). `stacked_operators` has A, G, Gamma and L. Signature (n),(n)->(6n),(6n),(6n),(6n,6n),(6n,6n),(n),(n).
+    The signs are the corrected ones (E-P6, E-P3: Vd_base carries minus gravity); with a moving base the V_base terms
+    stay (E-P10). `stacked_operators` has A, G, Gamma and L. Signature (n),(n)->(6n),(6n),(6n),(6n,6n),(6n,6n),(n),(n).
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -109,10 +110,6 @@ def stacked_terms(
         base_acceleration=(np.zeros(6) if base_acceleration is None else base_acceleration, (6,)),
     )
     return formulation.stacked_terms(robot.tree, q, qd, V0, Vd0)
-
-
-def _diagonal(x: list[Any]) -> Array:
-    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), x[0].shape[-2:])
 
 
 @np.errstate(all="ignore")
@@ -132,13 +129,12 @@ def zero_pose_factors(robot: Model, q: ArrayLike) -> ZeroPoseFactors:
     tree, n = robot.tree, robot.n
     s, poses = screws(tree, q), tree.poses(q)
     paths = [(i, j) for i in range(n) for j in tree.path(i)]
-    home = [Ad_matrix(T) for T in s.home]
     return ZeroPoseFactors(
-        A=blocks({(i, i): x[:, None] for i, x in enumerate(s.A)}, n, (6, 1)),
-        L=blocks({(i, j): Ad_matrix(compose(inverse(s.E[i]), s.E[j])) for i, j in paths}, n, (6, 6)),
-        D=_diagonal(s.D),
-        S=blocks({(i, i): Ad_inverse(tree.joint(i)[1], tree.axis(i))[:, None] for i in range(n)}, n, (6, 1)),
-        G=blocks({(i, j): Ad_matrix(compose(inverse(poses[i]), poses[j])) for i, j in paths}, n, (6, 6)),
-        J=_diagonal([spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]),
-        Q=_diagonal(home),
+        A=block_diagonal([x[:, None] for x in s.A]),  # PBP (41)
+        L=blocks({(i, j): Ad_matrix(compose(inverse(s.E[i]), s.E[j])) for i, j in paths}, n, (6, 6)),  # PBP (42), (43)
+        D=block_diagonal(s.D),  # PBP (44), (45)
+        S=block_diagonal([Ad_inverse(tree.joint(i)[1], tree.axis(i))[:, None] for i in range(n)]),  # PBP (47)
+        G=blocks({(i, j): Ad_matrix(compose(inverse(poses[i]), poses[j])) for i, j in paths}, n, (6, 6)),  # PBP (49)
+        J=block_diagonal([spatial_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]),  # PBP (48)
+        Q=block_diagonal([Ad_matrix(T) for T in s.home]),  # PBP (50); E-B3
     )

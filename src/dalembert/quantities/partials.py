@@ -78,7 +78,7 @@ def _chain(tree: Tree, q: Array, qd: Array, qdd: Array) -> Chain:
     dw: dict[tuple[int, int], Any] = {}
     for i in range(len(links)):
         for j in tree.path(i):
-            dv[i, j], dw[i, j] = silver.partial_velocity(tree, links, i, j)
+            dv[i, j], dw[i, j] = silver.partial_velocity(tree, links, i, j)  # (3.15), (3.16), (A.1)
     v = [sum(scaled(qd[..., j], dv[i, j]) for j in tree.path(i)) for i in range(len(links))]  # (3.13); (3.3-38), (3.4-4)
     return Chain(links, turn, tensor, v, dv, dw)
 
@@ -95,7 +95,7 @@ def _dv_dq(tree: Tree, c: Chain, qd: Array, i: int, j: int) -> Array:
 
 def _dw_dq(c: Chain, i: int, j: int) -> Array:
     """The partial of omega_i by q_j: joint j turns the axes that follow it (A.3)."""
-    return cross(c.turn[j], c.links[i].w - c.links[j].w)
+    return cross(c.turn[j], c.links[i].w - c.links[j].w)  # (A.3)
 
 
 def _pairs(n: int, batch: tuple[int, ...], entries: dict[tuple[int, int], Any]) -> Array:
@@ -168,12 +168,13 @@ def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: Arra
         m, I = tree.mass[i], c.tensor[i]
         vd = link.F / m if m else np.zeros(3)
         Iw = rotate(I, link.w)
-        K = K + (m * dot(c.v[i], c.v[i]) + dot(link.w, Iw)) / 2
+        K = K + (m * dot(c.v[i], c.v[i]) + dot(link.w, Iw)) / 2  # (3.1)
         for j in tree.path(i):
             dv, dw = c.dv[i, j], c.dw[i, j]
             dv_dq, dw_dq = _dv_dq(tree, c, qd, i, j), _dw_dq(c, i, j)
             dI_dq = inertia_rate(I, dw)
-            first[j] = first[j] + m * dot(c.v[i], dv) + dot(Iw, dw)
+            first[j] = first[j] + m * dot(c.v[i], dv) + dot(Iw, dw)  # (3.2)
+            # (3.8), (3.9)
             rate[j] = rate[j] + m * (dot(vd, dv) + dot(c.v[i], dv_dq)) + dot(rotate(I, link.wd), dw) + dot(Iw, dw_dq)
             last[j] = last[j] + m * dot(c.v[i], dv_dq) + dot(Iw, dw_dq) + dot(link.w, rotate(dI_dq, link.w)) / 2
     return EnergyPartials(K, stack(first), stack(rate), stack(last))
@@ -219,8 +220,8 @@ def kinetic_energy_parts(robot: Model, q: ArrayLike, qd: ArrayLike) -> EnergyPar
     """
     q, qd = moving(robot, "kinetic_energy_parts", q=q, qd=qd)
     c = _chain(robot.tree, q, qd, np.zeros(qd.shape))
-    tran = [m * dot(v, v) / 2 for m, v in zip(robot.tree.mass, c.v, strict=True)]
+    tran = [m * dot(v, v) / 2 for m, v in zip(robot.tree.mass, c.v, strict=True)]  # (3.4-5)
     rot = [dot(link.w, rotate(I, link.w)) / 2 for link, I in zip(c.links, c.tensor, strict=True)]
     matrices = lagrange_euler_matrices(robot, q)
     rate = (matrices.U * qd[..., None, :, None, None]).sum(axis=-3)
-    return EnergyParts(stack(tran), stack(rot), ((rate @ matrices.J) * rate).sum(axis=(-2, -1)) / 2)
+    return EnergyParts(stack(tran), stack(rot), ((rate @ matrices.J) * rate).sum(axis=(-2, -1)) / 2)  # (3.2-16)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.linalg import PLAIN
-from dalembert.algebra.spatial import Array, ad, blocks, rotate, scaled
+from dalembert.algebra.spatial import Array, ad, block_diagonal, rotate, scaled
 from dalembert.engine.evaluation import moving
 from dalembert.formulations.shared.filter import bias, filtered, force_cross, links, velocities
 from dalembert.formulations.spatial_operator import SpatialOperators, spatial_operator_rates, spatial_operators
@@ -68,11 +68,11 @@ def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     o, rates = spatial_operators(tree, q), spatial_operator_rates(tree, q, qd)
     H, M, Phi, P, D, K, tau_bar, E, Psi = o.H, o.M, o.Phi, o.P, o.D, o.K, o.tau_bar, o.E_Psi, o.Psi
     root, one, lam = np.sqrt(D), np.eye(6 * n), rates.lambda_dot
-    O = _blocks([force_cross(scaled(qd[..., i], tree.axis(i))) for i in range(n)])
+    O = block_diagonal([force_cross(scaled(qd[..., i], tree.axis(i))) for i in range(n)])
     OP = O @ P
     xi = rotate(np.eye(n) + _T(H @ Phi @ K), qd)  # (34)
     V = rotate(_T(H @ Psi), xi)  # (49)
-    X = _blocks([force_cross(V[..., 6 * i : 6 * i + 6]) for i in range(n)])  # V x (33)
+    X = block_diagonal([force_cross(V[..., 6 * i : 6 * i + 6]) for i in range(n)])  # V x (33)
     skewed = E @ lam - lam @ _T(E)  # what the bracket below means (E-K9)
     xi_dot = rotate(H @ rates.P @ _T(tau_bar) + H @ P @ _T(Phi) @ _T(O), V) / D + rotate(
         _T(H @ Phi @ o.G), qdd
@@ -90,10 +90,6 @@ def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
         C_xi_matrix=_unnormalized(parts),
         parts=parts,
     )
-
-
-def _blocks(x: list[Any]) -> Array:
-    return blocks({(i, i): b for i, b in enumerate(x)}, len(x), (6, 6))
 
 
 def _parts(o: SpatialOperators, PO: Array, n: int) -> Array:

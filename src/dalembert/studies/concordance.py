@@ -32,8 +32,8 @@ PACKAGE = Path(__file__).parents[1]
 _ALIASES = {"fugonzalezlee": "FGL", "fu": "FGL", "parklynch": "PL", "parkbobrowploen": "PBP", "k": "Kozlowski"}
 _NUMBER = r"\((\d\.\d-\d+[ab]?|\d\.\d+|A\.\d|\d{1,2})\)"
 _TAG = re.compile(rf"(?<![\w\])}}>,]){_NUMBER}(?!->|,\()(?:(?:-|\s+to\s+){_NUMBER})?")
-_NAMES = re.compile(r"(Kozlowski)|Park,\s+Bobrow\s+and\s+Ploen|Park-Bobrow-Ploen")  # of documents with plain numbers
-_OTHER = re.compile(rf"\b({'|'.join(KINDS)})s? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?")
+_NAMES = re.compile(r"(Kozlowski)|Park,\s+Bobrow\s+and\s+Ploen|PBP\b|Park-Bobrow-Ploen")  # of documents with plain numbers
+_OTHER = re.compile(rf"\b({'|'.join(KINDS)})s? ((?:\d+(?:\.\d+)?(?:,| and|) ?)+)")
 _ASKED = re.compile(
     rf"([a-z ,.:&'-]*?) *(?:\b({'|'.join(KINDS)}|equation|eqn|eq|fig|tab)s?\.? *)?\(?((?:A\.)?\d[\d.]*(?:-\d+)?)[ab]?\)?",
     re.IGNORECASE,
@@ -94,8 +94,9 @@ class Source:
             "test": self.test,
             "page": f"docs/{self.page}",
         }
-        misprints = [f"{e.id}, {e.place}: printed {e.printed}; right: {e.right}" for e in errata.ERRATA if e.id in self.errata]
-        shown = [*((key, value) for key, value in lines.items() if value), *(("misprint", text) for text in misprints)]
+        shown = [(key, value) for key, value in lines.items() if value]
+        for e in (e for e in errata.ERRATA if e.id in self.errata):
+            shown += [("misprint", f"{e.id}, {e.place}"), ("  printed", e.printed), ("  right", e.right), ("  test", e.test)]
         return "\n".join([f"{self.name}: {self.what}", *(f"  {key:<9} {value}" for key, value in shown)])
 
 
@@ -192,12 +193,12 @@ def _source(name: str) -> Source:
 
 
 def _line(name: str, function: str | None, method: str | None) -> tuple[str | None, int | None]:
-    """The tag nearest the function; without a tag the function itself."""
+    """The tag nearest the function, a comment rather than a docstring; without a tag the function itself."""
     if function is None:
         return None, None
     home, span = _home(function, method)
     claims = sorted(
-        (tag.file != home, tag.line not in span, tag.rank, tag.file, tag.line) for tag in tags() if tag.name == name and tag.claims
+        (tag.file != home, tag.rank, tag.line not in span, tag.file, tag.line) for tag in tags() if tag.name == name and tag.claims
     )
     if not claims and not span:
         return None, None
@@ -214,7 +215,8 @@ def _home(function: str, method: str | None) -> tuple[Path, range]:
     thing = inspect.unwrap(getattr(thing, "__func__", thing))
     try:
         lines, first = inspect.getsourcelines(thing)
-        return Path(inspect.getsourcefile(thing) or ""), range(first, first + len(lines))
+        decorated = next(i for i, line in enumerate(lines) if re.match(r" *(def|class) ", line))
+        return Path(inspect.getsourcefile(thing) or ""), range(first + decorated, first + len(lines))
     except (TypeError, OSError):  # a constant, whose lines have tags; a package without its source
         return PACKAGE, range(0)
 
@@ -290,5 +292,5 @@ def _misprinted(entry: errata.Erratum) -> frozenset[str]:
     if document is None:
         return frozenset()
     numbers = [name for found in _TAG.finditer(entry.place) for name in _items(found, {document})]
-    others = [f"{document} {kind} {number}" for kind, *both in _OTHER.findall(entry.place) for number in both if number]
-    return frozenset([*numbers, *others])
+    others = [(kind, number) for kind, several in _OTHER.findall(entry.place) for number in re.findall(r"[\d.]+", several)]
+    return frozenset([*numbers, *(f"{document} {kind} {number}" for kind, number in others)])

@@ -188,7 +188,7 @@ ERRATA = (
     ),
     Erratum(
         "E-T3",
-        "tables 3.1 and 3.4 against 3.5",
+        "tables 3.1, 3.4 and 3.5",
         "two different counts of Lagrange-Euler and of Newton-Euler",
         "each for what it counts: 3.5 leaves out gravity in Lagrange-Euler, and counts tau and the turned p* in Newton-Euler",
         0.0103,

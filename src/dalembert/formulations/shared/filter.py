@@ -58,7 +58,7 @@ def links(tree: Tree, q: Any) -> Links:
 
 
 def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
-    """The articulated inertias and gains (12)."""
+    """The articulated inertias and gains."""
     n = len(tree.parents)
     P = list(k.M)
     D: list[Any] = [None] * n
@@ -70,7 +70,7 @@ def filtered(tree: Tree, k: Links, pivots: Pivots) -> Filter:
         G[i] = gain(Ps, 1 / D[i], free_axis(tree, i, pivots))
         Psi[i] = k.X[i] @ (np.eye(6, dtype=int) - outer(G[i], k.s[i]))
         if (parent := tree.parents[i]) >= 0:
-            P[parent] = P[parent] + symmetric(Psi[i] @ P[i] @ np.swapaxes(k.X[i], -1, -2))
+            P[parent] = P[parent] + symmetric(Psi[i] @ P[i] @ np.swapaxes(k.X[i], -1, -2))  # (12)
     return Filter(P, D, G, Psi)
 
 
@@ -148,11 +148,11 @@ def joint_forces(tree: Tree, k: Links, f: Filter, kappa: list[Any]) -> list[Any]
 
 
 def inertia_rates(tree: Tree, f: Filter, O: list[Any]) -> list[Any]:
-    """lambda_i: the rate of P_i as the parent sees it (18)-(21)."""
+    """lambda_i: the rate of P_i as the parent sees it."""
     rates: list[Any] = [(Z := O[i] @ f.P[i]) + np.swapaxes(Z, -1, -2) for i in range(len(O))]
     for i in reversed(range(len(O))):
         if (parent := tree.parents[i]) >= 0:
-            rates[parent] = rates[parent] + symmetric(f.Psi[i] @ rates[i] @ np.swapaxes(f.Psi[i], -1, -2))
+            rates[parent] = rates[parent] + symmetric(f.Psi[i] @ rates[i] @ np.swapaxes(f.Psi[i], -1, -2))  # (18)-(21)
     return rates
 
 

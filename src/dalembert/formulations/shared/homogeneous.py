@@ -27,11 +27,11 @@ def kinematics(tree: Tree, q: Any) -> Kinematics:
     A = [homogeneous(tree.pose(i, q[..., i])) for i in links]
     W: list[Array] = []
     for i, parent in enumerate(tree.parents):
-        W.append(A[i] if parent < 0 else W[parent] @ A[i])
+        W.append(A[i] if parent < 0 else W[parent] @ A[i])  # (3.2-4)
     Q: list[Array] = []
     for i in links:
         before = tree.joint(i)[0]
-        Q.append(hat(Ad(before, tree.axis(i))))
+        Q.append(hat(Ad(before, tree.axis(i))))  # (3.2-8), (3.2-9)
     return Kinematics(A, W, Q, [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in links])
 
 
@@ -51,7 +51,7 @@ def first_partials(tree: Tree, k: Kinematics) -> dict[tuple[int, int], Array]:
         for j in tree.path(i):
             inner = k.Q[j] @ relative(tree, k.A, j, i)
             parent = tree.parents[j]
-            partials[i, j] = inner if parent < 0 else k.W[parent] @ inner
+            partials[i, j] = inner if parent < 0 else k.W[parent] @ inner  # (3.2-11)
     return partials
 
 
@@ -66,7 +66,7 @@ def second_partials(tree: Tree, k: Kinematics) -> dict[tuple[int, int, int], Arr
                 between = inner if j == l else relative(tree, k.A, j, tree.parents[l]) @ inner
                 parent = tree.parents[j]
                 outer = k.Q[j] @ between
-                partials[i, j, l] = partials[i, l, j] = outer if parent < 0 else k.W[parent] @ outer
+                partials[i, j, l] = partials[i, l, j] = outer if parent < 0 else k.W[parent] @ outer  # (3.2-13)
     return partials
 
 

@@ -19,7 +19,7 @@ from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in
 from dalembert.symbolic.closed_form.write import powered
 from dalembert.symbolic.derivation.latex import equation, matrix, shown
 from dalembert.symbolic.derivation.letters import Lettered, lettered
-from dalembert.symbolic.derivation.methods import METHODS, Entry, Step
+from dalembert.symbolic.derivation.methods import FAMILIES, METHODS, Entry, Step
 from dalembert.symbolic.parameters import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
@@ -150,7 +150,7 @@ def derive(
     # two_link: Lagrange-Euler
     """
     a_robot(robot, "derive")
-    choice(method, "method of a derivation:", METHODS)
+    _has_derivation(method)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
     if robot.n > whole(longest, "longest", 0):
@@ -177,6 +177,13 @@ def derive(
     check = Check(q, qd, qdd, tau, expected, float(np.abs(derived - expected).max()))
     rubbing = any(link.joint.rubs or link.joint.armature for link in robot.links)
     return Derivation(robot.name, method, steps, check, letters, rubbing)
+
+
+def _has_derivation(method: str) -> None:
+    for derived, others in FAMILIES.items():
+        if method in others:
+            raise Error(f"{method} has no derivation of its own: that of {derived} derives what it evaluates")
+    choice(method, "method of a derivation:", METHODS)
 
 
 def _evaluate(letters: Lettered, method: str, steps: Sequence[Step], q: Any, qd: Any, given: Any) -> Any:

@@ -300,6 +300,15 @@ METHODS: dict[str, Method] = {
     "kalman": Method("Kalman filter and smoother", _DIAGONAL, words.KALMAN, kalman_steps, ("D", "e", "tau"), forward=True),
 }
 
+#: The formulations that have no derivation of their own, and the one that derives what they evaluate.
+FAMILIES = {
+    "lagrange_euler": ("uicker_kahn", "recursive_lagrange_4x4", "recursive_lagrange_3x3"),
+    "newton_euler": ("newton_euler_base", "probing", "walker_orin_1", "walker_orin_2", "walker_orin_4", "regressor"),
+    "lie_group": ("lie_group_com",),
+    "stacked_operators": ("body_jacobians", "composite_body", "composite_body_world", "walker_orin_3", "joint_acceleration"),
+    "kalman": ("articulated_body", "brandl", "spatial_operator", "diagonalized_normalized", "diagonalized_unnormalized"),
+}
+
 
 def _one(name: str, value: Any, latex: str) -> Entries:
     return {name: Entry(latex, value)}
