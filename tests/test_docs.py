@@ -202,13 +202,15 @@ def test_methods_of_the_charts_exist():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tutorial", "simulation", "books", "story", *(f"editions/{name}" for name in EDITIONS)])
+@pytest.mark.parametrize(
+    "name", ["tutorial", "simulation", "control", "books", "story", *(f"editions/{name}" for name in EDITIONS)]
+)
 def test_pages_run(name):
     """Their cells, without a notebook: a page that fails stops the whole build."""
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("scipy")
     cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(cells) > 10 or name == "story"
+    assert len(cells) > 10 or name in ("story", "control")
     state = {}
     for cell in cells:
         code = re.sub(r"^%(time|timeit -n \d+ -r \d+) ", "", cell, flags=re.MULTILINE)

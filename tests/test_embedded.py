@@ -6,6 +6,7 @@ import re
 import shutil
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import instructions
 import numpy as np
@@ -275,3 +276,41 @@ def test_loops_are_noticed(tmp_path):
 def test_a_robot_of_any_name_compiles(tmp_path):
     code = replace(da.robot("two_link"), name="UR-5 (left)").generate("c", "gravity_force", **SMALL)
     assert instructions.counted(instructions.compiled(code.save(tmp_path), tmp_path / "a.o"))["UR_5_left__gravity_force"].most
+
+
+# --- the pages
+
+
+HOW_TO = Path(__file__).parents[1] / "docs" / "howto"
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", (HOW_TO / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["gravity_compensation", "microcontroller"])
+def test_pages_run(page, tmp_path, monkeypatch):
+    """From top to bottom, in Python; the loop in C compiles with the header that the page saves."""
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), scope)
+    for k, block in enumerate(blocks(page, "c") if shutil.which("gcc") else []):
+        (tmp_path / f"loop{k}.c").write_text(block)
+        done = execute("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", tmp_path / f"loop{k}.c", "-o", tmp_path / "loop.o")
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_instructions():
+    """Operations are those of the programs; instructions, where the compiler is there, nearly those of this version of it."""
+    text = (HOW_TO / "microcontroller.md").read_text(encoding="utf-8")
+    stated = re.findall(r"^\| (\w+) \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \| ([\d,]+) \|$", text, re.MULTILINE)
+    assert len(stated) == 3 * len(instructions.LAWS)
+    for name, quantity, operations, most, calls, _ in stated:
+        count = operation_count(da.robot(name).program(quantity))
+        assert (int(operations), int(calls)) == (count.total, 2 * count.sincos), (name, quantity)
+        assert count.total < int(most) < 2 * count.total + 60
+    if instructions.available():
+        for row in instructions.rows(da.robot("two_link")):
+            (most,) = (int(x[3]) for x in stated if x[:2] == (row[0], row[1]))
+            assert abs(int(row[3]) - most) <= 0.25 * most
