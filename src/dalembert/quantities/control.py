@@ -26,8 +26,9 @@ def gravity_compensation(
 ) -> Result:
     """tau = g(q) + assistance friction(qd) - damping qd: the arm floats, and is moved by hand. Signature (n),(n),(n),(n)->(n).
 
-    damping: (..., n) in N m s/rad (N s/m). assistance: (..., n), the share of the model's friction to compensate, 0 to 1; friction
-    that depends on the load is left to the arm. More than there is would drive the joints.
+    damping: (..., n) in N m s/rad (N s/m).
+    assistance: (..., n), the share of the model's friction to compensate, 0 to 1; friction that depends on the load is left to the
+    arm. More than there is would drive the joints.
 
     >>> import dalembert as da
     >>> da.robot("two_link").gravity_compensation([0.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]).tolist()
@@ -54,8 +55,11 @@ def computed_torque(
 ) -> Result:
     """tau = ID(q, qd, qdd_d + kd (qd_d - qd) + kp (q_d - q)): follows a motion with linear error dynamics.
 
-    Signature (n),(n),(n),(n),(n),(n),(n)->(n). q_d, qd_d, qdd_d: the wanted motion at this moment. kp: (..., n) in 1/s^2,
-    kd: (..., n) in 1/s; critically damped with kd = 2 sqrt(kp). `da.ComputedTorque` follows a path.
+    Signature (n),(n),(n),(n),(n),(n),(n)->(n). `da.ComputedTorque` follows a path.
+
+    q_d, qd_d, qdd_d: (..., n) the wanted motion at this moment.
+    kp: (..., n) in 1/s^2.
+    kd: (..., n) in 1/s; critically damped with kd = 2 sqrt(kp).
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -84,9 +88,12 @@ def impedance(
 ) -> Result:
     """tau = J^T W + g(q) - joint_damping qd: springs and dampers W between a link and its target pose.
 
-    Signature (n),(n),(4,4),(6),(6),(n)->(n). target: the pose in the world that the link is pulled to. stiffness, damping:
-    (..., 6) about and along the axes of the target, angular part first, in N m/rad, N/m and N m s/rad, N s/m. joint_damping:
-    (..., n) brakes what the joints can do without moving the link. link: a link or frame, default the end of the arm.
+    Signature (n),(n),(4,4),(6),(6),(n)->(n).
+
+    target: (..., 4, 4) the pose in the world that the link is pulled to.
+    stiffness, damping: (..., 6) about and along the axes of the target, angular part first, in N m/rad, N/m and N m s/rad, N s/m.
+    joint_damping: (..., n) in N m s/rad (N s/m), brakes what the joints can do without moving the link.
+    link: a link or frame, default the end of the arm.
 
     The springs store U = 1/2 p^T K_v p + tr(G (1 - R)), G = tr(K_w)/2 - K_w, with R, p the pose of the link seen from the target:
     for a small rotation phi the second part is 1/2 phi^T K_w phi. So the energy of arm and springs only decreases, whatever the
@@ -118,9 +125,13 @@ def momentum_observer(
 ) -> Observed:
     """One step of an observer that estimates external joint forces without a sensor.
 
-    Signature (n),(n),(n),(n),(n),()->(n),(n). q, qd: now. tau: the joint forces of the motors since the last call.
-    integral: what the last call returned as next_integral; to begin with, the momentum M(q) qd, which is 0 at rest.
-    gain: (..., n) in 1/s. dt: the time since the last call, in s.
+    Signature (n),(n),(n),(n),(n),()->(n),(n).
+
+    q, qd: (..., n) now.
+    tau: (..., n) the joint forces of the motors since the last call.
+    integral: (..., n) what the last call returned as next_integral; to begin with, the momentum M(q) qd, which is 0 at rest.
+    gain: (..., n) in 1/s.
+    dt: (...) the time since the last call, in s.
 
     residual = gain (M qd - next_integral),   next_integral = integral + dt (tau - friction + C^T qd - g + residual)
 
