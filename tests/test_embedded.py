@@ -144,6 +144,21 @@ def test_constants_of_32_bits_are_written_shortest():
     assert "y[3] = x[0];" in text
 
 
+@pytest.mark.slow
+@needs("gcc")
+def test_every_quantity(tmp_path):
+    """In single precision, with optional inputs of one of them."""
+    tasks = ("task_inertia", "task_bias", "task_gravity", "dynamically_consistent_inverse")
+    robot = da.random_robot(1, "RP").with_friction(coulomb=0.1)
+    options = {task: {"rows": (3, 4)} for task in tasks}
+    options["inverse_dynamics"] = {"optional": ["wrenches", "base_twist", "base_acceleration"]}
+    code = robot.generate("c", list(QUANTITIES), name="arm", options=options, **SMALL)
+    assert execute(build("gcc", code.save(tmp_path), tmp_path / "arm", "-O0", "-DDALEMBERT_SELF_TEST", *CAREFUL)).stdout == "ok\n"
+    for quantity, described in QUANTITIES.items():
+        lines = re.search(rf"^// {quantity} by .*?^void", code.header, re.M | re.S)[0].replace("\n//  ", "")
+        assert len(re.findall(r"error of \w+ in |\w+ is 0 at all states", lines)) == len(described.outputs), quantity
+
+
 # --- the header, and one state at a time
 
 
