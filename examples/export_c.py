@@ -3,6 +3,7 @@
 python examples/export_c.py [FOLDER]
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         source = code.save(sys.argv[1] if len(sys.argv) > 1 else scratch)
         print(f"{source.name}: {code.count(chr(10))} lines")
-        print("\n".join(line for line in code.splitlines() if line.startswith("void ") and line.endswith("]);")))
+        print("\n".join(re.findall(r"^void \w+\([^;{]*\);", code, re.MULTILINE)))
         said = built(source, Path(scratch))
     print("no C compiler here: not compiled" if said is None else said.strip())

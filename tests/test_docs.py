@@ -203,13 +203,15 @@ def test_charts_have_a_colour_for_every_method():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tutorial", "simulation", "books", "story", *(f"editions/{name}" for name in EDITIONS)])
+@pytest.mark.parametrize(
+    "name", ["tutorial", "simulation", "control", "books", "story", *(f"editions/{name}" for name in EDITIONS)]
+)
 def test_pages_run(name):
     """Their cells, without a notebook: a page that fails stops the whole build."""
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("scipy")
     cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(cells) > 10 or name == "story"
+    assert len(cells) > 10 or name in ("story", "control")
     state = {}
     for cell in cells:
         code = re.sub(r"^%(time|timeit -n \d+ -r \d+) ", "", cell, flags=re.MULTILINE)

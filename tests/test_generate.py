@@ -67,11 +67,11 @@ def pointers(arrays):
     return [a.ctypes.data_as(ctypes.c_void_p) for a in arrays]
 
 
-def spoiled(code):
-    """The same file with one expected number changed in its tenth digit."""
+def spoiled(code, by=1e-9):
+    """The same file with one expected number changed, in its tenth digit."""
     start = re.search(r"expected(\[\d+\])? = [\[({]", code).end()
     number = re.search(r"-?\d+\.\d+(e-?\d+)?", code[start:])
-    wrong = repr(float(number[0]) * (1 + 1e-9))
+    wrong = repr(float(number[0]) * (1 + by))
     return code[: start + number.start()] + wrong + code[start + number.end() :]
 
 
@@ -118,14 +118,8 @@ def test_c_is_cpp(tmp_path):
 
 
 @compilers
-def test_c_in_place_and_singular(compiler, tmp_path):
-    """An output may be an input's array; what the library calls NaN is NaN."""
-    arm = da.robot("two_link")
-    library = ctypes.CDLL(str(build(compiler, arm.generate("c").save(tmp_path), tmp_path / "a.so", "-shared", "-fPIC")))
-    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2))
-    expected = arm.inverse_dynamics(q, qd, qdd)
-    library.two_link_inverse_dynamics(*pointers([q, qd, qdd, qdd]))
-    close(qdd, expected, 1e-13)
+def test_c_singular(compiler, tmp_path):
+    """What the library calls NaN is NaN."""
     odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf]), {"x": (1,)}, outputs=("y",))
     text = PRINTERS["c"][1]("odd", [], [Function("f", odd, [], [[0.0]], [[0.0] * 3])])
     (tmp_path / "odd.c").write_text(text)

@@ -17,6 +17,9 @@ from dalembert.version import __version__ as __version__
 if _typing.TYPE_CHECKING:
     from dalembert import algebra as algebra
     from dalembert import trace as trace
+    from dalembert.control.contact import GravityCompensation as GravityCompensation
+    from dalembert.control.contact import Impedance as Impedance
+    from dalembert.control.contact import MomentumObserver as MomentumObserver
     from dalembert.control.controllers import ComputedTorque as ComputedTorque
     from dalembert.control.controllers import GravityPD as GravityPD
     from dalembert.control.controllers import SlotineLi as SlotineLi
@@ -77,6 +80,7 @@ if _typing.TYPE_CHECKING:
 
 # where the names above are: each is imported when it is first read, so that nobody waits for what is not used
 _PLACES = {
+    "control.contact": "GravityCompensation Impedance MomentumObserver",
     "control.controllers": "ComputedTorque GravityPD SlotineLi TaskSpaceControl",
     "engine.registry": "methods",
     "errors": "AccuracyWarning DataWarning Error PerformanceWarning SingularWarning",

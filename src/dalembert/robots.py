@@ -13,8 +13,8 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.quantities import curvature as geometry
     from dalembert.quantities import (
+        control,
         derivatives,
         diagonalization,
         dominance,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         task_space,
         terms,
     )
+    from dalembert.quantities import curvature as geometry
     from dalembert.simulation import simulate, trajectory
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
@@ -36,6 +37,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
 
     generate = Later("dalembert.codegen.generate")
     geometry = Later("dalembert.quantities.curvature")
+    control = Later("dalembert.quantities.control")
     derivatives = Later("dalembert.quantities.derivatives")
     diagonalization = Later("dalembert.quantities.diagonalization")
     dominance = Later("dalembert.quantities.dominance")
@@ -142,6 +144,12 @@ class Robot(Model, Hints):
     task_bias = task_space.task_bias
     task_gravity = task_space.task_gravity
     dynamically_consistent_inverse = task_space.dynamically_consistent_inverse
+
+    # control laws
+    gravity_compensation = control.gravity_compensation
+    computed_torque = control.computed_torque
+    impedance = control.impedance
+    momentum_observer = control.momentum_observer
 
     # diagonalized equations
     diagonalize = diagonalization.diagonalize

@@ -38,6 +38,7 @@ VALID: dict[str, Any] = {
     "W_dot": np.eye(3), "omega": (0, 0, 1), "omega_dot": (0, 0, 1), "r": (0, 0, 1), "starred_velocity": (0, 0, 1),
     "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
     "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),
+    "q_d": HALF, "qd_d": HALF, "qdd_d": HALF, "integral": HALF, "assistance": HALF, "joint_damping": HALF, "stiffness": np.ones(6), "dt": 1e-3,
     "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
 }  # fmt: skip
 
@@ -93,6 +94,9 @@ def objects() -> dict[str, Any]:
         "computed_torque": da.ComputedTorque(arm, path, 1.0, 1.0),
         "task_space": da.TaskSpaceControl(arm, da.quintic([1, 0, 0], [1, 1, 0], 1.0), 1.0, 1.0, rows=("vx", "vy")),
         "slotine_li": da.SlotineLi(arm, path, 1.0, 1.0, 1.0),
+        "gravity_compensation": da.GravityCompensation(arm, 0.1),
+        "impedance": da.Impedance(arm, np.eye(4), 1.0, 1.0),
+        "momentum_observer": da.MomentumObserver(arm, 10.0, 1e-3),
         "pose": da.Pose.identity(),
         "inertia": da.Inertia.from_com(1.0, (0, 0, 0), 0.1),
         "joint": da.Joint("a"),
@@ -123,6 +127,12 @@ def special() -> dict[str, dict[str, Any]]:
         "da.ComputedTorque": {"robot": arm, "path": made["quintic"]}, "da.GravityPD": {"robot": arm},
         "da.SlotineLi": {"robot": arm, "path": made["quintic"]}, "da.Trajectory.load": {"path": place / "motion.csv", "robot": arm},
         "da.TaskSpaceControl": {"robot": arm, "path": da.quintic([1, 0, 0], [1, 1, 0], 1.0), "rows": ("vx", "vy")},
+        "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
+        "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),
+        "robot.gravity_compensation": {"damping": HALF}, "no joints.gravity_compensation": {"damping": np.zeros(0)},
+        "robot.computed_torque": {"kp": HALF, "kd": HALF}, "no joints.computed_torque": {"kp": np.zeros(0), "kd": np.zeros(0)},
+        **{f"{kind}.impedance": {"target": np.eye(4), "damping": np.ones(6)} for kind in ("robot", "no joints")},
+        "robot.momentum_observer": {"gain": HALF}, "no joints.momentum_observer": {"gain": np.zeros(0)},
         "da.trace.trace": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}}, "da.trace.operation_count": {"program": made["program"]},
         "da.trace.tally": {"function": lambda x=0: x + x, "inputs": {"x": (2,)}},
         "states.evaluate_states": {
@@ -170,7 +180,8 @@ NOT_CALLED = {
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
-    "kernel.here",  # what a thread runs, arrays as they are
+    "trajectory.exchanged_within", "rollouts.exchanged_within",  # a slice of samples, of `doubts`
+    "kernel.here", "kernel.narrow",  # what a thread runs, arrays as they are
     "kernel.serve",  # fills a table of addresses
 }  # fmt: skip
 SPECIAL_METHODS = ("__call__", "__getitem__", "__add__", "__matmul__")

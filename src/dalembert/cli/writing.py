@@ -1,15 +1,16 @@
 """Commands that write equations, derivations and programs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import dalembert as da
 from dalembert.cli.parts import Output, RobotName, completing, find_robot, listed, said, write_text
 from dalembert.codegen import PRINTERS
+from dalembert.codegen.c import REALS
 from dalembert.engine.registry import QUANTITIES, methods
-from dalembert.errors import unknown
+from dalembert.errors import Error, unknown
 from dalembert.symbolic.closed_form.equations import PARTS_OF
 from dalembert.symbolic.closed_form.write import label
 from dalembert.symbolic.derivation.methods import METHODS
@@ -115,14 +116,26 @@ def generate(
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Prefix of the names in the file; default: the robot's name.")] = None,
+    dtype: Annotated[
+        str, typer.Option(help="Numbers in C: double, or float for microcontrollers.", autocompletion=completing(*REALS))
+    ] = "double",
+    header: Annotated[bool, typer.Option("--header", help="Write a header file, too; C only, into a folder (-o).")] = False,
+    no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave the functions of batches out; C only.")] = False,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
     """Write quantities as one self-contained file of C, Python, MATLAB or Julia with a self-test."""
-    code = find_robot(robot).generate(language, quantity or ["inverse_dynamics"], method, name=name)
+    if header and output == "-":
+        raise Error("--header writes two files: say into which folder with -o, for example -o .")
+    chosen = quantity or ["inverse_dynamics"]
+    style: dict[str, Any] = {"dtype": dtype, "header": header, "batch": not no_batch}
+    code = find_robot(robot).generate(language, chosen, method, name=name, **style)
     if output == "-":
         write_text(code, output)
-    else:
-        said(code.save(Path(output)))
+        return
+    path = code.save(Path(output))
+    said(path)
+    if code.header is not None:
+        said(path.with_name(code.header.filename))
 
 
 COMMANDS = (
@@ -135,5 +148,11 @@ COMMANDS = (
         ],
     ),
     (derive, ["dalembert derive two_link --method newton_euler -o two_link.tex"]),
-    (generate, ["dalembert generate puma560 c -q inverse_dynamics -q mass_matrix -o ."]),
+    (
+        generate,
+        [
+            "dalembert generate puma560 c -q inverse_dynamics -q mass_matrix -o .",
+            "dalembert generate puma560 c -q gravity_force --dtype float --header --no-batch -o .",
+        ],
+    ),
 )

@@ -5,7 +5,7 @@ from math import isnan
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from dalembert.trace.expr import BINARY
+from dalembert.trace.expr import BINARY, LEAVES
 from dalembert.trace.program import SYMBOLS, Program, Variable, operands
 
 TOLERANCE = 1e-12  # of self-tests, relative to the largest entry: libraries differ in the last digits of sine and cosine
@@ -31,6 +31,7 @@ class Function(NamedTuple):
     about: Sequence[str]
     given: Sequence[Sequence[float]]
     expected: Sequence[Sequence[float]]
+    tolerances: Sequence[float] = ()  # of the outputs, relative to the largest entry; TOLERANCE where there are none
 
 
 class Syntax(NamedTuple):
@@ -43,11 +44,12 @@ class Syntax(NamedTuple):
     above: str  # of an operand x and numbers floor and otherwise
     sign: str
     functions: str = "{op}({x})"
+    written: Callable[[float], str] = repr  # the digits of a number
 
     def number(self, x: Any) -> str:
         """A number that reads back as the same float."""
         x = float(x)
-        text = self.nan if isnan(x) else repr(x).replace("inf", self.inf)
+        text = self.nan if isnan(x) else self.written(x).replace("inf", self.inf)
         return f"({text})" if text.startswith("-") else text
 
 
@@ -94,6 +96,24 @@ def results_by_output(program: Program, texts: Sequence[str]) -> list[tuple[Vari
         pieces.append((variable, texts[start : start + variable.size]))
         start += variable.size
     return pieces
+
+
+def footprint(program: Program) -> tuple[int, int, int]:
+    """How many statements and different constants a program has, and the most values that are alive at once.
+
+    >>> from dalembert.trace import trace
+    >>> footprint(trace(lambda x: 2 * x[0] + x[1].sin(), {"x": (2,)}))
+    (3, 1, 2)
+    """
+    last = {i: k for k, node in enumerate(program.nodes) for i in operands(node)}
+    last |= dict.fromkeys(program.results, len(program.nodes))
+    alive, most, written = 0, 0, 0
+    for k, node in enumerate(program.nodes):
+        alive -= sum(last[i] == k and program.nodes[i][0] not in LEAVES for i in {*operands(node)})
+        if node[0] not in LEAVES:
+            written, alive = written + 1, alive + 1
+            most = max(most, alive)
+    return written, len({node[1] for node in program.nodes if node[0] == "const"}), most
 
 
 def comment(mark: str, lines: Sequence[str]) -> list[str]:

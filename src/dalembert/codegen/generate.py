@@ -3,20 +3,24 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, choice, several
+from dalembert.arguments import by_name, choice, flag, several
 from dalembert.codegen import PRINTERS, Function
-from dalembert.codegen.common import RESERVED, TOLERANCE
+from dalembert.codegen.c import REALS, c_file, c_header
+from dalembert.codegen.common import RESERVED, TOLERANCE, footprint
+from dalembert.codegen.precision import SAID, UNIT, in_single_precision
+from dalembert.codegen.precision import STATES as DRAWN
 from dalembert.engine.program import program
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.edit import snapped
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
-from dalembert.storage.saving import save_text
+from dalembert.storage.saving import save_text, save_together
 from dalembert.trace.count import operation_count
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.source import NumpyKernel
@@ -27,8 +31,7 @@ STATES = 10  # tried for the self-test, until all results are finite
 
 _HOW = {
     "c": (
-        "Arrays are row-major; a function takes one state, its _batch version several, one after the other in each array.",
-        "A function reads all inputs before it writes: arrays of one state may be the same; those of a batch must not overlap.",
+        "Arrays are row-major and must not overlap; a function takes one state{batch}.",
         "Self-test: cc -std=c99 -O2 -DDALEMBERT_SELF_TEST {file} -lm && ./a.out",
     ),
     "python": (
@@ -62,17 +65,41 @@ _OUTSIDE = {
 
 
 class Code(str):
-    """The text of a generated file, with the name that it should have."""
+    """The text of a generated file, with the name that it should have, and the header that belongs to it, if there is one."""
 
-    __slots__ = ("filename",)
+    __slots__ = ("filename", "header")
     filename: str
+    header: "Code | None"
 
     def save(self, path: str | Path = ".") -> Path:
-        """Write it, to a file or under its own name into a folder; returns where it is."""
-        return save_text(path, self, self.filename)
+        """Write it, to a file or under its own name into a folder; returns where it is. With a header: both, into a folder."""
+        if self.header is None:
+            return save_text(path, self, self.filename)
+        return save_together(path, {self.filename: self, self.header.filename: self.header})[0]
 
     def __repr__(self) -> str:
-        return f"<Code {self.filename}: {self.count(chr(10))} lines>"
+        also = "" if self.header is None else f", and {self.header.filename}"
+        return f"<Code {self.filename}: {self.count(chr(10))} lines{also}>"
+
+
+def _code(text: str, filename: str, header: Code | None = None) -> Code:
+    code = Code(text)
+    code.filename, code.header = filename, header
+    return code
+
+
+class Style(NamedTuple):
+    """The language, and what only C has a choice of: the type of its numbers, a header, functions of batches."""
+
+    language: str
+    dtype: str = "double"
+    header: bool = False
+    batch: bool = True
+
+    @property
+    def single(self) -> bool:
+        """Whether numbers have 32 bits."""
+        return self.dtype == "float"
 
 
 def generate(
@@ -83,12 +110,18 @@ def generate(
     *,
     name: str | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    dtype: Literal["double", "float"] = "double",
+    header: bool = False,
+    batch: bool = True,
 ) -> Code:
     """Quantities of this robot as one self-contained file in "c", "python", "matlab" (and Octave) or "julia".
 
     `method` is a formulation for all of them, or one for each by name. `options` has what a quantity's own function takes
     beside arrays, such as {"jacobian": {"link": "hand"}}, and further inputs: {"inverse_dynamics": {"optional": ["wrenches"]}}.
     `name` begins the names in the file, the robot's by default. The file documents its contents and has a self-test.
+
+    For microcontrollers C has three options more: dtype="float" computes in single precision and states the error, header=True puts
+    the declarations into a header (`code.header`), batch=False leaves the functions of batches out.
 
     >>> import dalembert as da
     >>> code = da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"])
@@ -97,8 +130,11 @@ def generate(
     >>> print(code)
     # two_link: inverse_dynamics, mass_matrix
     ...
+    >>> da.robot("two_link").generate("c", "gravity_force", dtype="float", header=True, batch=False)
+    <Code two_link.c: ... lines, and two_link.h>
     """
     choice(language, "language", PRINTERS)
+    style = _style(language, dtype, header, batch)
     if robot.n == 0:
         raise Error(f"{robot.name} has no moving joints: there is nothing to generate")
     chosen = several(quantities, "quantities")
@@ -107,11 +143,33 @@ def generate(
         raise Error(f"generate: method must be a name, or names by quantity, got {brief(method)}")
     _check_names(chosen, options, method)
     name = _identifier(robot.name) if name is None else _checked_name(name)
-    functions = [_function(robot, q, method.get(q) if isinstance(method, Mapping) else method, options) for q in chosen]
-    ending, printer = PRINTERS[language]
-    code = Code(printer(name, _head(robot, language, name, name + ending, functions), functions))
-    code.filename = name + ending
-    return code
+    by = method if isinstance(method, Mapping) else dict.fromkeys(chosen, method)
+    return _printed(robot, name, [_function(robot, q, by.get(q), options, style) for q in chosen], style)
+
+
+def _printed(robot: Model, name: str, functions: Sequence[Function], style: Style) -> Code:
+    """The file, and with it the header where one is wanted, which then has the documentation."""
+    ending, printer = PRINTERS[style.language]
+    head = _head(robot, name, name + ending, functions, style)
+    listed = [line for f in functions for line in (f"  {f.about[0]}", *(f"    {line}" for line in f.about[1:]))]
+    whole = [*head, "", "Functions, with the operations of one evaluation:", *listed]
+    if style.language != "c":
+        return _code(printer(name, whole, functions), name + ending)
+    types: dict[str, Any] = {"dtype": style.dtype, "batch": style.batch}
+    if not style.header:
+        return _code(c_file(name, whole, functions, **types), name + ending)
+    said = _code(c_header(name, head, functions, **types), name + ".h")
+    short = [*head[:2], f"What it computes, and how it is tested, is said in {said.filename}."]
+    return _code(c_file(name, short, functions, header=True, **types), name + ending, said)
+
+
+def _style(language: str, dtype: Any, header: Any, batch: Any) -> Style:
+    """The options of C; other languages have none of them."""
+    style, plain = Style(language, choice(dtype, "dtype", REALS), flag(header, "header"), flag(batch, "batch")), Style(language)
+    if language != "c" and style != plain:
+        changed = [name for name in Style._fields if getattr(style, name) != getattr(plain, name)]
+        raise Error(f"generate: {', '.join(changed)} is for C alone, which {language} is not; leave it out, or choose 'c'")
+    return style
 
 
 def _check_names(chosen: tuple[str, ...], options: Mapping[str, Any], method: str | Mapping[str, str] | None) -> None:
@@ -148,7 +206,7 @@ def _allowed(name: str) -> bool:
     return bool(fits) and not own and name.lower() not in RESERVED and name not in QUANTITIES
 
 
-def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Mapping[str, Any]]) -> Function:
+def _function(robot: Model, quantity: str, method: str | None, options: Mapping[str, Any], style: Style) -> Function:
     """A quantity's program, its description, and a state with its results."""
     given = dict(by_name(options.get(quantity, {}), f"options of {quantity}", "{'link': 'hand'}"))
     if "optional" in given:
@@ -159,13 +217,16 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     for variable in (*made.inputs, *made.outputs):
         if variable.size == 0:
             raise Error(f"{quantity} of {robot.name}: {variable.name} has shape {variable.shape}, so there is nothing to generate")
+    printed = program(snapped(robot, UNIT), quantity, method, **given) if style.single else made
     with_options = f" with {', '.join(f'{k}={v!r}' for k, v in given.items())}" if given else ""
     meaning = _meaning(robot, quantity)
-    about = [f"{quantity} by {method}{with_options}: {operation_count(made)}"]
+    about = [f"{quantity} by {method}{with_options}: {operation_count(printed)}"]
+    about += [_size(printed, style)] if style.language == "c" else []
     about += [meaning] if meaning else []
     about += [f"{label} {', '.join(map(_shaped, side))}" for label, side in (("takes", made.inputs), ("gives", made.outputs))]
     about += [_OUTSIDE[variable.name] for variable in made.inputs if variable.name in _OUTSIDE]
-    return Function(quantity, made, about, *_sample(robot, quantity, made))
+    function = Function(quantity, printed, about, *_sample(robot, quantity, made, np.float32 if style.single else float))
+    return in_single_precision(robot, function, made, described, given.get("optional", ())) if style.single else function
 
 
 def _meaning(robot: Model, quantity: str) -> str:
@@ -178,14 +239,14 @@ def _shaped(variable: Variable) -> str:
     return f"{variable.name} ({' x '.join(map(str, variable.shape))})" if variable.shape else f"{variable.name} (a number)"
 
 
-def _sample(robot: Model, quantity: str, made: Program) -> tuple[list[list[float]], list[list[float]]]:
-    """A state of short numbers, and the results there."""
+def _sample(robot: Model, quantity: str, made: Program, kind: Any) -> tuple[list[list[float]], list[list[float]]]:
+    """A state of short numbers of this kind, and the results there."""
     kernel = NumpyKernel(made)
     for s in range(STATES):
         arrays: list[Array] = []
         for k, variable in enumerate(made.inputs):
             entries = np.sin(1.0 + 2.3 * np.arange(variable.size) + 0.7 * k + 1.1 * s)
-            arrays.append(entries.round(3).reshape(variable.shape))
+            arrays.append(entries.round(3).astype(kind).astype(float).reshape(variable.shape))
         outputs = kernel(*arrays)
         results = outputs if isinstance(outputs, tuple) else (outputs,)
         if all(np.isfinite(x).all() for x in results):
@@ -198,22 +259,30 @@ def _joint(joint: Joint) -> str:
     return f"{joint.name} (prismatic)" if joint.letter == "P" else joint.name
 
 
-def _head(robot: Model, language: str, name: str, file: str, functions: Sequence[Function]) -> list[str]:
-    """The header, one line each."""
+def _head(robot: Model, name: str, file: str, functions: Sequence[Function], style: Style) -> list[str]:
+    """What the file says of itself, one line each."""
     first, moving = functions[0], [link.joint for link in robot.links]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
-    lines = [
+    batch = ", its _batch version several, one after the other in each array" if style.batch else ""
+    allowed = "rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"
+    return [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
-        f"Written by dalembert {__version__}, robot.generate({language!r}, ...). Self-contained.",
+        f"Written by dalembert {__version__}, robot.generate({style.language!r}, ...). Self-contained.",
         "",
         f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
-        *(line.format(name=name, file=file, example=example) for line in _HOW[language]),
-        f"It compares with stored results of the library, to {TOLERANCE:g} of the largest entry.",
-        "",
-        "Functions, with the operations of one evaluation:",
+        *(line.format(name=name, file=file, example=example, batch=batch) for line in _HOW[style.language]),
+        f"It compares with stored results of the library, to {'what ' if style.single else ''}{allowed}.",
+        *((SAID, f"Figures are the largest of {DRAWN} such states, compared with double precision.") if style.single else ()),
     ]
-    for f in functions:
-        lines += [f"  {f.about[0]}", *(f"    {line}" for line in f.about[1:])]
-    return lines
+
+
+def _size(made: Program, style: Style) -> str:
+    """How large the code of a program is, as far as the program tells."""
+    statements, constants, alive = footprint(made)
+    width = 4 if style.single else 8
+    return (
+        f"size: {statements} statements, {constants} constants ({width * constants} bytes), "
+        f"at most {alive} values ({width * alive} bytes) alive at once"
+    )

@@ -16,12 +16,13 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, choice, frozen_array, instance, listed, number, numbers
 from dalembert.cached import cached_property
+from dalembert.control.given import gain, keep, path, state
+from dalembert.derived.control import computed_torque, times
 from dalembert.derived.joints import friction_law
 from dalembert.derived.kinematics import carrier
-from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error, brief
 from dalembert.model.values import Frozen, Value
-from dalembert.motion.paths import Path, quintic
+from dalembert.motion.paths import Path
 from dalembert.quantities.task_space import ROWS, row_indices
 from dalembert.robots import Robot
 
@@ -56,13 +57,13 @@ class GravityPD(Value):
         target = frozen_array(self.target, None, "the target of a controller")
         if target.shape[-1:] != (self.robot.n,):
             raise Error(f"{self.robot.name} needs a target (..., {self.robot.n}), one position per joint, got shape {target.shape}")
-        _keep(self, target=target, kp=_gain(self.kp, self.robot.n, "kp"), kd=_gain(self.kd, self.robot.n, "kd"))
+        keep(self, target=target, kp=gain(self.kp, self.robot.n, "kp"), kd=gain(self.kd, self.robot.n, "kd"))
 
     @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n); the time does not matter."""
-        q, qd = _state(self, q, qd, target=self.target)
-        return _times(self.kp, self.target - q) - _times(self.kd, qd) + self.robot.gravity_force(q)
+        q, qd = state(self, q, qd, target=self.target)
+        return times(self.kp, self.target - q) - times(self.kd, qd) + self.robot.gravity_force(q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +93,14 @@ class ComputedTorque(Value):
 
     def __post_init__(self) -> None:
         n = instance(self.robot, Robot, "the robot of a controller").n
-        _keep(self, path=_path(self.path, n, self.robot.name), kp=_gain(self.kp, n, "kp"), kd=_gain(self.kd, n, "kd"))
+        keep(self, path=path(self.path, n, self.robot.name), kp=gain(self.kp, n, "kp"), kd=gain(self.kd, n, "kd"))
 
     @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         wanted = self.path(t)
-        q, qd = _state(self, q, qd, path=wanted.q)
-        acceleration = wanted.qdd + _times(self.kd, wanted.qd - qd) + _times(self.kp, wanted.q - q)
-        return self.robot.inverse_dynamics(q, qd, acceleration)
+        q, qd = state(self, q, qd, path=wanted.q)
+        return computed_torque(self.robot, q, qd, wanted.q, wanted.qd, wanted.qdd, self.kp, self.kd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,22 +157,22 @@ class TaskSpaceControl(Value):
         if rotation is not None and not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-6, rtol=0):
             raise Error(f"the rotation of a controller must be a rotation matrix, got {brief(rotation.tolist())}")
         k = len(rows)
-        _keep(self, path=_path(self.path, 3, "a point in space"), kp=_gain(self.kp, k, "kp"), kd=_gain(self.kd, k, "kd"))
-        _keep(self, point=point, rotation=rotation, rows=tuple(ROWS[k] for k in rows))
-        _keep(self, null_damping=float(_gain(number(self.null_damping, "null_damping"), 1, "null_damping")))
-        _keep(self, damping=None if self.damping is None else number(self.damping, "damping"))
+        keep(self, path=path(self.path, 3, "a point in space"), kp=gain(self.kp, k, "kp"), kd=gain(self.kd, k, "kd"))
+        keep(self, point=point, rotation=rotation, rows=tuple(ROWS[k] for k in rows))
+        keep(self, null_damping=float(gain(number(self.null_damping, "null_damping"), 1, "null_damping")))
+        keep(self, damping=None if self.damping is None else number(self.damping, "damping"))
 
     @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any) -> Array:
         """Joint forces (..., n) at a time, for positions and velocities (..., n)."""
         robot, rows, wanted = self.robot, [ROWS.index(row) for row in self.rows], self.path(t)
-        q, qd = _state(self, q, qd, path=wanted.q)
+        q, qd = state(self, q, qd, path=wanted.q)
         where: dict[str, Any] = {"link": self.link, "frame": "world_aligned", "point": self.point}
         task: dict[str, Any] = {**where, "rows": self.rows, "damping": self.damping}
         pose, J = robot.pose(q, self.link, point=self.point), robot.jacobian(q, **where)[..., rows, :]
         error = self._error(pose, wanted.q)[..., rows]
         rate, acceleration = (np.concatenate([0 * x, x], axis=-1)[..., rows] for x in (wanted.qd, wanted.qdd))
-        a = acceleration + _times(self.kd, rate - np.matvec(J, qd)) + _times(self.kp, error)
+        a = acceleration + times(self.kd, rate - np.matvec(J, qd)) + times(self.kp, error)
         F = np.matvec(robot.task_inertia(q, **task), a) + robot.task_bias(q, qd, **task) + robot.task_gravity(q, **task)
         free = robot.gravity_force(q) - self.null_damping * np.matvec(robot.mass_matrix(q), qd)
         F = F - np.vecmat(free, robot.dynamically_consistent_inverse(q, **task))
@@ -231,8 +231,8 @@ class SlotineLi(Value):
             choice(name, f"parameter of {self.robot.name}", known)
         if len(set(adapt)) < len(adapt):
             raise Error(f"adapt must be a list of different parameters, got {brief(self.adapt)}")
-        _keep(self, path=_path(self.path, n, self.robot.name), adapt=adapt, rate=_gain(self.rate, len(adapt), "rate"))
-        _keep(self, slope=_gain(self.slope, n, "slope"), gain=_gain(self.gain, n, "gain"))
+        keep(self, path=path(self.path, n, self.robot.name), adapt=adapt, rate=gain(self.rate, len(adapt), "rate"))
+        keep(self, slope=gain(self.slope, n, "slope"), gain=gain(self.gain, n, "gain"))
 
     @property
     def memory(self) -> Array:
@@ -262,18 +262,18 @@ class SlotineLi(Value):
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
         """Joint forces (..., n), and the rate (..., k) of the memory (..., k)."""
         wanted = self.path(t)
-        q, qd = _state(self, q, qd, path=wanted.q)
+        q, qd = state(self, q, qd, path=wanted.q)
         memory = numbers(memory, "the memory of SlotineLi")
         if memory.shape[-1:] != (len(self._columns),):
             raise Error(f"the memory of SlotineLi needs (..., {len(self._columns)}), got shape {memory.shape}")
         batch({"q": np.broadcast_shapes(q.shape[:-1], qd.shape[:-1]), "memory": memory.shape[:-1]}, "SlotineLi")
-        qd_r = wanted.qd + _times(self.slope, wanted.q - q)
-        qdd_r = wanted.qdd + _times(self.slope, wanted.qd - qd)
+        qd_r = wanted.qd + times(self.slope, wanted.q - q)
+        qdd_r = wanted.qdd + times(self.slope, wanted.qd - qd)
         s = qd - qd_r
         Y = slotine_li_regressor(self.robot, q, qd, qd_r, qdd_r)
         learned = Y[..., self._columns]
-        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - _times(self.gain, s) + self._unmodelled(qd_r)
-        return tau, -_times(self.rate, np.vecmat(s, learned))
+        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - times(self.gain, s) + self._unmodelled(qd_r)
+        return tau, -times(self.rate, np.vecmat(s, learned))
 
 
 def slotine_li_regressor(robot: Robot, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -> Array:
@@ -312,45 +312,3 @@ def rotation_vector(R: Array) -> Array:
     sine = np.linalg.norm(v, axis=-1, keepdims=True)
     angle = np.arctan2(sine, (np.trace(R, axis1=-2, axis2=-1)[..., None] - 1) / 2)
     return v * np.where(sine > 1e-12, angle / np.where(sine > 1e-12, sine, 1.0), 1.0)
-
-
-# --- what is given ------------------------------------------------------------------------------------------------------------
-
-
-def _keep(controller: Any, **values: Any) -> None:
-    for name, value in values.items():
-        object.__setattr__(controller, name, value)
-
-
-def _state(controller: Any, q: Any, qd: Any, **others: Array) -> tuple[Array, Array]:
-    """Positions and velocities (..., n) that go with each other and with what the controller follows."""
-    name = type(controller).__name__
-    q, qd = (joint_vector(controller.robot, name, letter, x) for letter, x in (("q", q), ("qd", qd)))
-    batch({"q": q.shape[:-1], "qd": qd.shape[:-1], **{what: np.shape(x)[:-1] for what, x in others.items()}}, name)
-    return q, qd
-
-
-def _times(gain: Array, x: Any) -> Array:
-    return np.matvec(gain, x) if gain.ndim == 2 else gain * x
-
-
-def _gain(value: Any, size: int, what: str) -> Array:
-    gain = frozen_array(value, None, what)
-    if gain.shape not in ((), (size,), (size, size)):
-        raise Error(f"{what} must be one number, {size} numbers, or a {size} x {size} matrix, got shape {gain.shape}")
-    negative = np.linalg.eigvalsh(gain + gain.T).min() < -1e-9 * np.abs(gain).max() if gain.ndim == 2 and size else (gain < 0).any()
-    if negative:
-        raise Error(f"{what} must not be negative, which would make the feedback unstable; got {brief(gain.tolist())}")
-    return gain
-
-
-def _path(value: Any, n: int, what: str) -> Path:
-    """A path as it is, or rest at a place."""
-    if not callable(value):
-        place = frozen_array(value, None, "the path of a controller")
-        if place.shape[-1:] != (n,):
-            raise Error(f"{what} needs a path of {n} coordinates, or a place (..., {n}), got an array of shape {place.shape}")
-        return quintic(place, place, 1.0)
-    if getattr(value, "n", None) != n:
-        raise Error(f"{what} needs a path of {n} coordinates, got one of {getattr(value, 'n', 'none')}: {brief(value)}")
-    return cast(Path, value)

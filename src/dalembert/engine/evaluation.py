@@ -84,7 +84,7 @@ def computed(function: F) -> F:
     parameters = list(signature(function).parameters.values())
     names = [p.name for p in parameters]
     inputs = ", ".join(p.name for p in parameters[1:] if p.default is Parameter.empty)
-    arrays = [name for name in names if name in ARRAYS]
+    arrays = [p.name for p in parameters if p.name in ARRAYS and p.default is not Parameter.empty]
     options = [p.name for p in parameters if p.default is not Parameter.empty and p.name not in (*arrays, "out", "backend")]
     bare = " is ".join([*arrays, "None"]) + " and " if arrays else ""
     head = ", ".join(f"{'*, ' if _first_keyword(parameters, p) else ''}{p.name}{_default(p)}" for p in parameters)

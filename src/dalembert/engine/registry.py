@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice
-from dalembert.derived import derivatives, joints, kinematics, regressor, task_space, terms
+from dalembert.derived import control, derivatives, joints, kinematics, regressor, task_space, terms
 from dalembert.derived.make import Recipe
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.formulations import generalized_dalembert, lagrange_euler, newton_euler, spatial_operator, stacked_operators
@@ -84,6 +84,13 @@ def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool =
     )  # fmt: skip
 
 
+def _law(name: str, about: str, author: str, recipe: Recipe, inputs: Any, output: Any = None, **more: Any) -> Quantity:
+    return Quantity(name, about, inputs, output or TAU, author, "control", recipe=recipe, recipes=(author,), **more)
+
+
+_GAINS = {"kp": Values(N, "1/s^2"), "kd": Values(N, "1/s")}
+_WANTED = {"q_d": Q["q"], "qd_d": QD["qd"], "qdd_d": QDD["qdd"]}
+_JOINT_DAMPING = Values(N, "tau/qd")
 _ENERGY = {"energy": Values((), "J")}
 _LIST = (
     # --- dynamics
@@ -198,6 +205,31 @@ _LIST = (
     _task(
         "dynamically_consistent_inverse", "Jbar = M^-1 J^T Lambda, the inverse of J with the least kinetic energy.",
         task_space.consistent_inverse, Q, Values(("n", task_space.row_count), "qd/V"),
+    ),
+    # --- control
+    _law(
+        "gravity_compensation", "tau = g(q) + assistance friction(qd) - damping qd: the arm floats, and is moved by hand.",
+        "takegaki_arimoto", control.law(control.gravity_compensation),
+        Q | QD | {"damping": _JOINT_DAMPING, "assistance": Values(N, "1")},
+    ),
+    _law(
+        "computed_torque", "tau = ID(q, qd, qdd_d + kd (qd_d - qd) + kp (q_d - q)): follows a motion with linear error dynamics.",
+        "luh_walker_paul", control.law(control.computed_torque), Q | QD | _WANTED | _GAINS,
+    ),
+    _law(
+        "impedance", "tau = J^T W + g(q) - joint_damping qd: springs and dampers W between a link and its target pose.",
+        "hogan", control.impedance,
+        Q | QD | {
+            "target": Values((4, 4), "1, m"), "stiffness": Values((6,), "N m/rad, N/m"),
+            "damping": Values((6,), "N m s/rad, N s/m"), "joint_damping": _JOINT_DAMPING,
+        },
+        options=LINK,
+    ),
+    _law(
+        "momentum_observer", "One step of an observer that estimates external joint forces without a sensor.",
+        "de_luca_mattone", control.momentum_observer,
+        Q | QD | TAU | {"integral": Values(N, "N m s or N s"), "gain": Values(N, "1/s"), "dt": Values((), "s")},
+        {"residual": TAU["tau"], "next_integral": Values(N, "N m s or N s")}, result=control.Observed,
     ),
     # --- derivatives
     Quantity(

@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -52,12 +52,36 @@ def saving(path: Any) -> Generator[BinaryIO]:
 def save_text(path: Any, text: str, name: str | None = None) -> Path:
     """Save a text, under its own `name` if the path is a folder; returns where it is."""
     place = file_path(path)
-    with told(place, "written"):
-        if name is not None and (place.is_dir() or str(path).endswith(("/", os.sep))):
-            place = place / name
+    if name is not None and is_folder(path):
+        place = place / name
     with saving(place) as file:
         file.write(text.encode())
     return place
+
+
+def save_together(folder: Any, texts: Mapping[str, str]) -> list[Path]:
+    """Save several texts by name into a folder; returns where they are.
+
+    All of them are complete on the disk before the first takes its name, so a full disk or a name that cannot be taken leaves what
+    was there before.
+    """
+    if not is_folder(folder):
+        raise Error(f"{file_path(folder)}: {' and '.join(texts)} belong together: give a folder that exists, not a file name")
+    places = [file_path(folder) / name for name in texts]
+    with ExitStack() as stack:
+        files = [stack.enter_context(saving(place)) for place in places]
+        for file, text in zip(files, texts.values(), strict=True):
+            file.write(text.encode())
+            file.flush()
+            _to_disk(file.fileno())
+    return places
+
+
+def is_folder(path: Any) -> bool:
+    """Whether a path is a folder, or is meant to be one by its last sign."""
+    place = file_path(path)
+    with told(place, "written"):
+        return place.is_dir() or str(path).endswith(("/", os.sep))
 
 
 def _to_disk(number: int) -> None:
