@@ -1,6 +1,7 @@
 """Moreau's time stepping of whole rollouts in native code, and under forces that Python gives; `step` has the step itself."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ from dalembert.engine.kernels import compile
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
 from dalembert.quantities.dynamics import mass_matrix
+from dalembert.quantities.structure import kinetic_energy, potential_energy
 from dalembert.simulation.driven import Control
 from dalembert.simulation.fixed import Told, held, in_blocks, piece, sampled
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
-from dalembert.simulation.step import ENERGIES, KEPT, STATE, STEP, STOPS, stepping
+from dalembert.simulation.step import ENERGIES, KEPT, STATE, STEP, STOPS, Laws, stepping
 from dalembert.simulation.stops import Stops
 
 WORK = 1_000_000  # steps times rollouts in one native call: a fifth of a second or so, then Ctrl-C and progress are handled
@@ -45,6 +47,8 @@ class Steps:
 
     def __init__(self, made: Machine, state: dict[str, Array], wrenches: Array | None) -> None:
         self.machine, self.state, self.wrenches = made, state, wrenches
+        self.pushes = np.zeros((2, 1, 1, 1, *state["q"].shape))  # the forces of a single step
+        self.single: dict[bool, Callable[[], None]] = {}
 
     @classmethod
     def start(cls, made: Machine, q: Array, v: Array, wrenches: Array | None) -> "Steps":
@@ -59,19 +63,21 @@ class Steps:
         wrenches = None if self.wrenches is None else self.wrenches[which]
         return Steps(self.machine, {name: x[which] for name, x in self.state.items()}, wrenches)
 
-    def passes(self, tau: Array, tau_middle: Array, kept: list[Array], counts: tuple[int, int, int], again: bool = False) -> None:
-        """Loops over samples and steps."""
+    def passes(
+        self, tau: Array, tau_middle: Array, kept: list[Array], counts: tuple[int, int, int], again: bool = False
+    ) -> Callable[[], None]:
+        """Loops over samples and steps, to be run."""
         stops, one = self.machine.stops, (None,) * 3
         state = [self.state[name][one] for name in STATE]
         constant = [np.full((1, 1, 1, 1), x) for x in (self.machine.plan.step, float(again))]
-        wrenches = [] if self.wrenches is None else [np.ascontiguousarray(self.wrenches)[one]]
+        wrenches = [] if self.wrenches is None else [self.wrenches[one]]
         limits = [np.array(x)[(*one, None)] for x in stops.arrays] if stops else []
-        ordered(self.machine.kernel, [*state, tau, tau_middle, *constant, *wrenches, *limits], [*state, *kept], counts)()
+        return ordered(self.machine.kernel, [*state, tau, tau_middle, *constant, *wrenches, *limits], [*state, *kept], counts)
 
     def once(self, tau: Array, tau_middle: Array, again: bool = False) -> None:
         """One step under forces (B, n), with as many iterations as it takes."""
-        state, one = self.state, (None,) * 3
-        given = [np.ascontiguousarray(x)[one] for x in (tau, tau_middle)]
+        state = self.state
+        self.pushes[:, 0, 0, 0] = tau, tau_middle
         for attempt in range(TRIES):
             late = state["done"] < 0
             if attempt and not late.any():
@@ -79,7 +85,7 @@ class Steps:
             if attempt and not late.all():
                 break
             state["done"][late] = -1 - state["done"][late]
-            self.passes(*given, [np.empty_like(state[name])[one] for name in KEPT], (1, 1, 1), again or attempt > 0)
+            self._pass(again or attempt > 0)
         late = np.flatnonzero(state["done"] < 0)
         if len(late) < len(tau):  # the others must not go on
             rest = self.some(late)
@@ -89,6 +95,13 @@ class Steps:
         for k in late:
             self._settle(k, tau[k], tau_middle[k])
 
+    def _pass(self, again: bool) -> None:
+        """One step under the forces that were put down."""
+        if again not in self.single:
+            kept = [np.empty_like(self.state[name])[None, None, None] for name in KEPT]
+            self.single[again] = self.passes(self.pushes[0], self.pushes[1], kept, (1, 1, 1), again)
+        self.single[again]()
+
     def take(self, which: Array, rest: "Steps") -> None:
         """The state of some rollouts that were advanced by themselves."""
         for name, x in self.state.items():
@@ -97,9 +110,8 @@ class Steps:
     def _settle(self, k: int, tau: Array, tau_middle: Array) -> None:
         """One step of one rollout in Python."""
         plan, _, optional, stops = self.machine
-        body = stepping(
-            plan.robot, lambda q: mass_matrix(plan.robot, q), optional, stops.which if stops else (), (settled, settled)
-        )
+        laws = Laws(*(partial(function, plan.robot) for function in (mass_matrix, kinetic_energy, potential_energy)))
+        body = stepping(plan.robot, laws, optional, stops.which if stops else (), (settled, settled))
         more = dict(zip(STOPS, stops.arrays, strict=True)) if stops else {}
         more |= {} if self.wrenches is None else {"wrenches": self.wrenches[k]}
         self.state["done"][k] = -1 - self.state["done"][k]
@@ -149,7 +161,7 @@ def _advance(steps: Steps, tau: Array, kept: list[Array], first: int, last: int)
         targets = [np.moveaxis(x[:, sample + 1 : sample + 1 + samples], 1, 0)[:, None, None] for x in kept]
         done[...] = 0.0
         force = piece(tau, each, step, samples)
-        steps.passes(force, force, targets, (samples, each, 1))
+        steps.passes(force, force, targets, (samples, each, 1))()
         for late in np.unique(done[done < 0]):
             _finish(steps, np.flatnonzero(done == late), tau, kept, step + int(-1 - late), step + samples * each)
         step += samples * each
@@ -175,7 +187,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     """All steps under forces or wrenches that Python gives: twice in the middle of each step, before and after the predictor."""
     q, v = start.flat()
     control, shape = Control(start, forces), (*start.batch, plan.robot.n)
-    pushed = np.zeros((*q.shape, 6)) if acting.function else acting.constant
+    pushed: Any = np.zeros((*q.shape, 6)) if acting.function else acting.constant
     steps, h = Steps.start(machine(plan, acting, stops), q, v, pushed), plan.step
     state = steps.state
     kept: dict[str, list[Array]] = {name: [] for name in (*KEPT, "tau", "memory")}
@@ -194,7 +206,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     for k in range(plan.samples * plan.every):
         middle, time = state["q"] + h / 2 * state["v"], (k + 0.5) * h
         if acting.function:
-            steps.wrenches = _pushing(acting.function, middle, start)
+            pushed[...] = _pushing(acting.function, middle, start)
         before, memory = {name: x.copy() for name, x in state.items()}, control.memory
         tau, rate = asked(time, k, middle, state["v"], memory)
         steps.once(tau, tau)

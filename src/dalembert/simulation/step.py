@@ -15,6 +15,7 @@ that depend on speed or load are those of v for the predictor, and of v_m for th
 
 A stop that the motion under a would meet at the time s h bounds v'_i: the joint arrives with v_i + s h a_i, leaves with -e times that,
 and has the rest of the step under a_i. What would come back within the step stays, so that bouncing ends without a threshold.
+Velocities jump in such a step, which makes its errors of first order; where they would add energy, v' is made shorter.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,6 +49,14 @@ ENERGIES = 3  # the work of joint forces, and what friction and stops have taken
 ITERATIONS = 2, 3  # of predictor and corrector: all but one step in 100,000 of arms that have begun to move need no more
 
 
+class Laws(NamedTuple):
+    """Of a robot, as functions: M(q), kinetic energy of (q, v), potential energy of q."""
+
+    mass: Callable[[Any], Any]
+    kinetic: Callable[[Any, Any], Any]
+    potential: Callable[[Any], Any]
+
+
 class Stopping(NamedTuple):
     """A stop of one joint: the bound of its velocity after the step, and when in the step it is met, from 0 to 1."""
 
@@ -68,14 +77,19 @@ def _step(
     iterations: tuple[int, int],
     stops: tuple[tuple[int, int], ...],
 ) -> Body:
-    mass = make("mass_matrix")
+    mass, kinetic, potential = (make(name) for name in ("mass_matrix", "kinetic_energy", "potential_energy"))
+    laws = Laws(
+        lambda q: replay(mass, {"q": q}),
+        lambda q, v: replay(kinetic, {"q": q, "qd": v})[()],
+        lambda q: replay(potential, {"q": q})[()],
+    )
     solvers = [partial(newton, iterations=count) for count in iterations]
-    return stepping(model, lambda q: replay(mass, {"q": q}), optional, stops, solvers)
+    return stepping(model, laws, optional, stops, solvers)
 
 
 def stepping(
     model: Model,
-    mass: Callable[[Any], Any],
+    laws: Laws,
     optional: tuple[str, ...],
     stops: tuple[tuple[int, int], ...],
     solvers: Sequence[Solver],
@@ -97,7 +111,7 @@ def stepping(
         limits = [[(side, more["upper" if side > 0 else "lower"][i]) for side in sides[i]] for i in range(n)]
         wrenches = {"wrenches": more["wrenches"]} if "wrenches" in more else {}
         q_m = q + h / 2 * v
-        M = mass(q_m)
+        M = laws.mass(q_m)
         gamma = inverse_diagonal(model, M)
         either = lambda a, b: stack([where(again, x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
         x = h * law.damping * gamma
@@ -123,20 +137,27 @@ def stepping(
         reactions = [r._replace(stops=[s.stop for s in some]) for r, some in zip(reactions, met, strict=True)]
         last = solve(h, tau_middle, first.v, either(guess[1], 2 * first.v - v), gamma, reactions, solvers[1])
 
-        beyond = [_beyond(last.r[i], reactions[i]) for i in range(n)] if stops else [0] * n
-        share = _earliest(v, beyond, met) if stops else 0.5
+        beyond = [_beyond(last.r[i], last.v[i], reactions[i]) for i in range(n)] if stops else [0] * n
+        share, struck = _earliest(v, beyond, met) if stops else (0.5, 0)
         new = q + h * (share * v + (1 - share) * last.v)
         new = stack([_kept(new[i], last.v[i], beyond[i], a[i], h, met[i]) if met[i] else new[i] for i in range(n)])
 
         mean = (v + last.v) / 2
         damped = law.damping * (theta * last.v + (1 - theta) * v) if law.damping.any() else 0 * v
-        taken = dot(h * (damped + law.friction_offset) + last.r - stack(beyond), mean)
-        used = stack([dot(tau_middle, new - q), taken, dot(stack(beyond), mean) if stops else 0 * h])
+        rubbed = dot(h * (damped + law.friction_offset) + last.r - stack(beyond), mean)
+        after, stopped = last.v, 0 * h
+        if stops:
+            push = tau_middle - (forces(q_m, first.v, **wrenches) - forces(q_m, first.v) if wrenches else 0)
+            most = laws.kinetic(q, v) + laws.potential(q) - laws.potential(new) + dot(push, new - q) - rubbed
+            kinetic = laws.kinetic(new, last.v)
+            share = _share(most, kinetic, struck)
+            after, stopped = sqrt(share) * last.v, where(struck, most - share * kinetic, dot(stack(beyond), mean))
+        used = stack([dot(tau_middle, new - q), rubbed, stopped])
         alive = done + 0.5
         fine = where(first.excess, -1, where(last.excess, -1, alive))
         q, v, energies = (
             stack([where(fine, after, before) for after, before in zip(afters, befores, strict=True)])
-            for afters, befores in ((new, q), (last.v, v), (energies + used, energies))
+            for afters, befores in ((new, q), (after, v), (energies + used, energies))
         )
         done = where(fine, done + 1, where(alive, -1 - done, done))
         return q, v, energies, done, np.stack([first.v, last.v]), q, v, energies
@@ -166,23 +187,32 @@ def _met(side: int, limit: Any, q: Any, v: Any, a: Any, h: Any, restitution: Any
     return Stopping(Stop(side, on, side * where(-leaves, leaves, 0)), when, limit)
 
 
-def _beyond(r: Any, reaction: Reaction) -> Any:
+def _beyond(r: Any, after: Any, reaction: Reaction) -> Any:
     """What a stop adds to friction's impulse r; friction has the largest part that it can have."""
     up, down = (0, 0) if reaction.up is None else (reaction.up, reaction.down)
-    more, less = r - up, r + down
-    large, small = 1e-9 * where(up, up, -up), 1e-9 * where(down, down, -down)
-    return where(more - large, more, where(-less - small, less, 0)) if reaction.stops else 0
+    found: Any = 0
+    for side, on, bound in reaction.stops:
+        more, off = (r - up if side > 0 else r + down), after - bound
+        pressed = where(off, 0, where(-off, 0, on))  # where a stop acts, the velocity is the bound, exactly
+        found = where(pressed, where(side * more - 1e-9 * where(up, up, 0), more, found), found)
+    return found
+
+
+def _share(most: Any, kinetic: Any, struck: Any) -> Any:
+    """What share of the kinetic energy a stop may leave, so that there is no more energy than before."""
+    excess = where(struck, kinetic - most, 0)
+    return where(excess, where(most, most, 0) / where(excess, kinetic, 1), 1)
 
 
 def _earliest(v: Any, beyond: Sequence[Any], met: Sequence[Sequence[Stopping]]) -> Any:
-    """The share of v in the mean velocity of a step: 1/2, or until a joint first strikes its stop."""
+    """The share of v in the mean velocity of a step: 1/2, or until a joint first strikes its stop; and whether one did."""
     first: Any = 2
     for i, some in enumerate(met):
         for (side, on, _), when, _ in some:
             struck = where(on, where(side * beyond[i], where(side * v[i], 1, 0), 0), 0)
             when = where(struck, when, 2)
             first = where(first - when, when, first)
-    return where(1.5 - first, first, 0.5)
+    return where(1.5 - first, first, 0.5), 1.5 - first
 
 
 def _kept(new: Any, after: Any, beyond: Any, a: Any, h: Any, met: Sequence[Stopping]) -> Any:

@@ -136,6 +136,11 @@ class Trajectory:
         return self._integral(rate) if rate.any() else rate
 
     @property
+    def lost_at_stops(self) -> Array:
+        """The part of `dissipated` that joints lost where they struck their stops, (..., T), J."""
+        return np.zeros_like(self.kinetic_energy) if self.lost is None else self.lost[..., 1]
+
+    @property
     def _power_of_friction(self) -> Array:
         if self.slip_speed:
             left = left_of(self.robot, self.qd, self.tau, slipping(self.slip_speed))
