@@ -87,6 +87,8 @@ class Steps:
             state["done"][late] = -1 - state["done"][late]
             self._pass(again or attempt > 0)
         late = np.flatnonzero(state["done"] < 0)
+        if not len(late):
+            return
         if len(late) < len(tau):  # the others must not go on
             rest = self.some(late)
             rest.once(tau[late], tau_middle[late], again=True)

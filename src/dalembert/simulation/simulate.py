@@ -346,7 +346,8 @@ def _over_time(wrench: Wrench) -> Wrench:
 
 def _passed(robot: Model, trajectory: Trajectory) -> None:
     """Warn of joints that leave the range of their limits."""
-    q, n = trajectory.q.reshape(-1, len(trajectory), robot.n), robot.n
+    n = robot.n
+    q = trajectory.q.reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
     with np.errstate(invalid="ignore"):
         out = (q < robot.lower) | (q > robot.upper)
     passed = out[:, :1] < out  # within at the start

@@ -97,7 +97,8 @@ STAGE = Quantity(
 def check_route(velocities: str, integrator: str) -> None:
     """Half-implicit steps use that the velocity is the derivative of the position."""
     if integrator in ("semi_implicit_euler", "moreau") and velocities != "joint":
-        raise Error(f'{integrator} needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any')
+        smooth = ", with slip_speed where there is Coulomb friction" if integrator == "moreau" else ""
+        raise Error(f'{integrator} needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any{smooth}')
 
 
 class Stages:
