@@ -32,7 +32,10 @@ def arm(lower=-np.inf, upper=np.inf, **more):
     one, two = (da.Inertia.from_com(m, (0, y, 0), np.diag([j, 0.002, j])) for m, y, j in ((1.5, 0.25, 0.03), (1.0, 0.2, 0.015)))
     shoulder = da.Joint("shoulder", damping=0.05, coulomb=0.6, **more)
     elbow = da.Joint("elbow", damping=0.02, coulomb=0.2, lower=lower, upper=upper, **more)
-    links = da.Link("upper", "base", shoulder, before=turn, inertia=one), da.Link("lower", "upper", elbow, before=along, inertia=two)
+    links = (
+        da.Link("upper", "base", shoulder, before=turn, inertia=one),
+        da.Link("lower", "upper", elbow, before=along, inertia=two),
+    )
     return da.Robot("arm", links)
 
 
@@ -157,14 +160,18 @@ def test_energy_does_not_grow_at_stops():
     for e in (1.0, 0.9):
         swing = robot.simulate([[2.0, 0.5], [1.0, 0.0]], duration=20.0, restitution=e, every=20)
         energy = swing.energy - swing.energy[:, :1]
-        assert energy.max() < 1e-2 * swing.kinetic_energy.max() and (swing.q[..., 1] <= 0.7).all() and (swing.q[..., 1] >= -0.3).all()
+        assert (
+            energy.max() < 1e-2 * swing.kinetic_energy.max() and (swing.q[..., 1] <= 0.7).all() and (swing.q[..., 1] >= -0.3).all()
+        )
         assert (energy[:, -1] < -1.0).all() == (e < 1)
     ball = block(lower=0.0).simulate([1.0], duration=20.0, restitution=1.0)
     assert np.abs(ball.energy - ball.energy[0]).max() < 1e-6
 
 
 def test_limits_that_are_no_stops_are_said_to_be_passed():
-    with pytest.warns(da.LimitWarning, match=r"joint 'slide' of block passes its limits, -1 and inf, at t = 0\.452 s; restitution=0"):
+    with pytest.warns(
+        da.LimitWarning, match=r"joint 'slide' of block passes its limits, -1 and inf, at t = 0\.452 s; restitution=0"
+    ):
         block(lower=-1.0).simulate([0.0])
     with pytest.raises(da.Error, match=r"joint 'slide' starts beyond its stops, which are at -1 and inf"):
         block(lower=-1.0).simulate([[0.0], [-2.0]], restitution=0.5)
@@ -243,7 +250,9 @@ def test_functions_give_what_arrays_give():
     assert (known.q == asked.q).all() and (known.tau == asked.tau).all() and (known.work == asked.work).all()
     push = da.Wrench(force=(0.5, 0.0, 0.2), frame="body")
     turned = robot.simulate(start, duration=0.2, wrenches={"lower": push})
-    world = robot.without_friction().simulate(start, duration=0.2, wrenches={"lower": da.Wrench(force=(0.5, 0, 0.2), frame="world")})
+    world = robot.without_friction().simulate(
+        start, duration=0.2, wrenches={"lower": da.Wrench(force=(0.5, 0, 0.2), frame="world")}
+    )
     stepped = robot.without_friction().simulate(
         start, duration=0.2, wrenches={"lower": da.Wrench(force=(0.5, 0, 0.2), frame="world")}, integrator="moreau"
     )
@@ -330,9 +339,7 @@ def test_sticking_takes_what_forward_dynamics_takes():
     tau = robot.without_friction().inverse_dynamics(*state[:2], qdd, wrenches=push) + friction
     np.testing.assert_allclose(tau, state[2], atol=1e-12)
     qdd, friction = robot.forward_dynamics(*state, sticking=True, base_acceleration=[0, 0, 0, 0, 0, -9.81])
-    np.testing.assert_allclose(
-        robot.with_gravity((0, 0, 0)).forward_dynamics(*state, sticking=True).qdd, qdd, atol=1e-12
-    )
+    np.testing.assert_allclose(robot.with_gravity((0, 0, 0)).forward_dynamics(*state, sticking=True).qdd, qdd, atol=1e-12)
     out = np.empty(2), np.empty(2)
     robot.forward_dynamics(*state, sticking=True, out=out)
     assert (out[0] == robot.forward_dynamics(*state, sticking=True).qdd).all()
@@ -404,11 +411,13 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
 
 def test_the_step_is_a_program_of_its_own():
     recorded = program(arm(), STEP)
-    assert recorded.signature.startswith("q(2), v(2), energies(3), done(), guess(2,2), tau(2), tau_middle(2), step(), again() -> new_q(2)")
+    assert recorded.signature.startswith(
+        "q(2), v(2), energies(3), done(), guess(2,2), tau(2), tau_middle(2), step(), again() -> new_q(2)"
+    )
     assert "done" in STEP.inputs and program(arm(-1, 1), STEP, optional=("lower", "upper", "restitution"), stops=((1, 1),)).nodes
 
 
-@pytest.mark.parametrize("name", [p for p in sweep(da.robot_names(), (2, 5))])
+@pytest.mark.parametrize("name", sweep(da.robot_names(), (2, 5)))
 def test_random_steps_all_converge(name):
     """`python tests/random_steps.py --steps 5000000` takes as many as one likes."""
     found = random_steps(name, 20_000, seed=3)

@@ -78,7 +78,9 @@ def simulate(
     integrator: Annotated[
         str | None,
         typer.Option(
-            "--integrator", "-i", help=f"One of {', '.join(CHOICES)}; moreau where joints rub or stop, else rk4.",
+            "--integrator",
+            "-i",
+            help=f"One of {', '.join(CHOICES)}; moreau where joints rub or stop, else rk4.",
             autocompletion=completing(*CHOICES),
         ),
     ] = None,

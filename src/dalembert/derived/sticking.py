@@ -151,7 +151,7 @@ def excess(v: Any, point: Any, b: Any, gamma: Any) -> Any:
 def levels(law: FrictionLaw, left: Any, speed: Any) -> tuple[Any, Any]:
     """Friction's force where a joint goes forward, and minus that where it goes back, (n,) each, at speeds that set the level.
 
-    The part of the load: y + load_friction |y| + c = left for a joint that goes forward, of which y = load is one factor of left - c.
+    The part of the load y: y + load_friction |y| + c = left for a joint that goes forward, so that y is a multiple of left - c.
     `left` is what damping and offset leave of the joint forces.
     """
     c = law.coulomb + law.extra / (1 + (law.per_speed * speed) ** 2) if law.extra.any() else law.coulomb

@@ -46,7 +46,7 @@ def save_npz(path: Any, arrays: Mapping[str, Array]) -> Path:
 
 
 def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
-    """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked`, `memory` and `lost` if they are there; CSV by its name, else NPZ."""
+    """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked`, `memory`, `lost` if they are there; CSV by name, or NPZ."""
     place, limit = file_path(path), whole(limit, "limit", 1)
     try:
         with opened(place) as file:

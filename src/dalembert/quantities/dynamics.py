@@ -80,8 +80,8 @@ def forward_dynamics(
     q, qd, tau: (..., n) joint positions, velocities, forces in joint order (rad or m, seconds, N m or N).
     wrenches, base_twist, base_acceleration, out: as in `inverse_dynamics`.
     method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers.
-    sticking: at joints with qd = 0, Coulomb friction is 0 by default (the law has one value, sign 0 = 0), and they accelerate under the
-        smallest force. With True it is what holds them, up to its level, and the result is a pair: qdd, and the friction forces.
+    sticking: at joints with qd = 0, Coulomb friction is 0 by default (the law has one value, sign 0 = 0), and they accelerate
+        under the smallest force. With True it holds them, up to its level, and the result is a pair: qdd, and the friction forces.
 
     A joint without inertia raises an error; where that depends on the state, one state raises and a batch gives NaN there with a
     `SingularWarning`.

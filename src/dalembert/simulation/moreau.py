@@ -95,7 +95,7 @@ class Steps:
             self.take(late, rest)
             return
         for k in late:
-            self._settle(k, tau[k], tau_middle[k])
+            self._settle(int(k), tau[k], tau_middle[k])
 
     def _pass(self, again: bool) -> None:
         """One step under the forces that were put down."""
@@ -192,7 +192,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     pushed: Any = np.zeros((*q.shape, 6)) if acting.function else acting.constant
     steps, h = Steps.start(machine(plan, acting, stops), q, v, pushed), plan.step
     state = steps.state
-    kept: dict[str, list[Array]] = {name: [] for name in (*KEPT, "tau", "memory")}
+    kept: dict[str, list[Any]] = {name: [] for name in (*KEPT, "tau", "memory")}
 
     def asked(time: float, k: int, q: Array, v: Array, memory: Array | None) -> tuple[Array, Any]:
         given = None if memory is None else memory.copy()

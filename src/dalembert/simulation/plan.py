@@ -35,7 +35,12 @@ class Plan(NamedTuple):
         """One stage as native code, or on NumPy."""
         pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
         return compile(
-            self.robot, STAGE, self.method, optional=pushed, backend=self.backend, velocities=self.velocities,
+            self.robot,
+            STAGE,
+            self.method,
+            optional=pushed,
+            backend=self.backend,
+            velocities=self.velocities,
             slip_speed=self.slip_speed,
         )
 

@@ -142,13 +142,13 @@ def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> K
         integrator = MOREAU if stops or (jumps and not slip) else "rk4"
     choice(integrator, "integrator", (*INTEGRATORS, MOREAU, *adaptive.SOLVERS))
     if stops and integrator != MOREAU:
-        raise Error(f'simulate: stops (restitution={share:g}) need integrator="{MOREAU}", not {integrator!r}')
+        raise Error(f'simulate: stops (restitution={stops.restitution:g}) need integrator="{MOREAU}", not {integrator!r}')
     if slip and integrator == MOREAU:
         raise Error(f'simulate: integrator="{MOREAU}" takes friction as it is; slip_speed is for the other integrators')
     if jumps and integrator != MOREAU and not slip:
         raise Error(
-            f"simulate: {robot.name} has Coulomb friction, which jumps where a joint stops, and {integrator} does not resolve that; "
-            f'use integrator="{MOREAU}" (the default), slip_speed=1e-3 or so for smooth friction, or robot.without_friction()'
+            f"simulate: {robot.name} has Coulomb friction, which jumps where a joint stops, and {integrator} does not resolve "
+            f'that; use integrator="{MOREAU}" (the default), slip_speed=1e-3 or so for smooth friction, or robot.without_friction()'
         )
     return Kind(integrator, stops, slip)
 

@@ -13,8 +13,8 @@ With s_i = 0 this is the scheme of Moreau and Jean, which is of first order as s
 by the ends of the step as T_i = 1/2 + x/(2 (x + 6)) with x = h D_i (M^-1)_ii: order 2, and stiff damping does not ring. Levels c_i
 that depend on speed or load are those of v for the predictor, and of v_m for the corrector.
 
-A stop that the motion under a would meet at the time s h bounds v'_i: the joint arrives with v_i + s h a_i, leaves with -e times that,
-and has the rest of the step under a_i. What would come back within the step stays, so that bouncing ends without a threshold.
+A stop that the motion under a would meet at the time s h bounds v'_i: the joint arrives with v_i + s h a_i, leaves with -e times
+that, and has the rest of the step under a_i. What would come back within the step stays, so that bouncing ends without a threshold.
 Velocities jump in such a step, which makes its errors of first order; where they would add energy, v' is made shorter.
 """
 

@@ -290,7 +290,8 @@ class Trajectory:
         a_robot(robot, "Trajectory.load")
         arrays = load_motion(path, robot, limit)
         motion = arrays["t"], arrays["q"], arrays["qd"], arrays["tau"]
-        return Trajectory(robot, *motion, accelerations=arrays["qdd"], **{name: arrays.get(name) for name in ("worked", "memory", "lost")})
+        known: dict[str, Any] = {name: arrays.get(name) for name in ("worked", "memory", "lost")}
+        return Trajectory(robot, *motion, accelerations=arrays["qdd"], **known)
 
     def plot(self) -> Any:
         """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""

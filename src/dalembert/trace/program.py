@@ -58,7 +58,8 @@ class Program:
     """Straight-line code: every node computes one scalar from earlier ones.
 
     A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); ("above", i, floor, otherwise): node i where it
-    exceeds the number `floor`, else the number `otherwise`; ("where", c, a, b): a where c > 0, else b; or an operation ("add", i, j), ("sin", i), ... on earlier nodes.
+    exceeds the number `floor`, else the number `otherwise`; ("where", i, j, k): node j where node i is above 0, else node k; or an
+    operation ("add", i, j), ("sin", i), ... on earlier nodes.
     `results` are the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
 
     >>> from dalembert.trace import trace
