@@ -126,7 +126,7 @@ def test_c_in_place_and_singular(compiler, tmp_path):
     expected = arm.inverse_dynamics(q, qd, qdd)
     library.two_link_inverse_dynamics(*pointers([q, qd, qdd, qdd]))
     close(qdd, expected, 1e-13)
-    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf]), {"x": (1,)}, outputs=("y",))
+    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0].where(1.0, -np.inf)]), {"x": (1,)}, outputs=("y",))
     text = PRINTERS["c"][1]("odd", [], [Function("f", odd, [], [[0.0]], [[0.0] * 3])])
     (tmp_path / "odd.c").write_text(text)
     library = ctypes.CDLL(str(build(compiler, tmp_path / "odd.c", tmp_path / "odd.so", "-shared", "-fPIC")))

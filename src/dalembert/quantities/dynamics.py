@@ -19,7 +19,6 @@ from dalembert.engine.names import (
 )
 from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench
-from dalembert.quantities.sticking import held
 
 
 @computed
@@ -97,6 +96,8 @@ def forward_dynamics(
     outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given = {"q": q, "qd": qd, "tau": tau, **outside}
     if flag(sticking, "forward_dynamics: sticking"):
+        from dalembert.quantities.sticking import held
+
         return held(robot, given, method, backend, out)
     return asked(robot, "forward_dynamics", given, method, backend=backend, out=out)
 
