@@ -349,6 +349,8 @@ def _passed(robot: Model, trajectory: Trajectory) -> None:
     n = robot.n
     q = trajectory.q.reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
     with np.errstate(invalid="ignore"):
+        if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
+            return
         out = (q < robot.lower) | (q > robot.upper)
     passed = out[:, :1] < out  # within at the start
     if not passed.any():
