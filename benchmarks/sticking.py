@@ -77,8 +77,8 @@ def mjcf(robot, h=1e-3):
         )
         close += "</body>"
     return (
-        f'<mujoco><compiler balanceinertia="false" inertiafromgeom="false"/><option timestep="{h}" gravity="{_text(robot.gravity)}" '
-        f'integrator="implicitfast"/><worldbody>{text}{close}</worldbody></mujoco>'
+        f'<mujoco><compiler balanceinertia="false" inertiafromgeom="false"/><option timestep="{h}" integrator="implicitfast" '
+        f'gravity="{_text(robot.gravity)}"/><worldbody>{text}{close}</worldbody></mujoco>'
     )
 
 

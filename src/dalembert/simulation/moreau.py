@@ -9,7 +9,9 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.derived.sticking import settled
 from dalembert.engine.kernels import compile
+from dalembert.engine.program import program
 from dalembert.errors import Error
+from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.structure import kinetic_energy, potential_energy
@@ -18,6 +20,7 @@ from dalembert.simulation.fixed import Told, held, in_blocks, piece, sampled
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
 from dalembert.simulation.step import ENERGIES, KEPT, STATE, STEP, STOPS, Laws, stepping
 from dalembert.simulation.stops import Stops
+from dalembert.trace.program import Program
 
 CHUNK = 128  # steps in one native call at least: rollouts that need more iterations get them before the others go on
 WORK = 1 << 16  # steps times rollouts in one, where there are few of these
@@ -40,6 +43,24 @@ def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     optional = (*pushed, *(STOPS if stops else ()))
     kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, stops=stops.which if stops else ())
     return Machine(plan, kernel, optional, stops)
+
+
+def step_program(robot: Model, stops: Stops | None = None, *, wrenches: bool = False) -> Program:
+    """One step as a program, for whoever runs it elsewhere.
+
+    Inputs: q, v (n,); energies (3,), the work of joint forces and what friction and stops have taken; done (), 0 at first; guess
+    (2, n); tau, tau_middle (n,), which are the same where forces are held; step (), the seconds; again (), 0; then wrenches (n, 6),
+    and lower, upper (n,), restitution () where there are stops. Outputs: new_q, new_v, new_energies, new_done, new_guess, and the
+    first three once more, to keep. Where new_done is below 0 the iterations were too few: nothing has moved, and the step is
+    called again with done = -1 - new_done, guess = new_guess and again = 1.
+
+    >>> import dalembert as da
+    >>> step_program(da.robot("two_link").with_friction(coulomb=1.0)).inputs[0]
+    Variable(name='q', shape=(2,))
+    """
+    stops = stops if stops and stops.which else None
+    optional = (*(("wrenches",) if wrenches else ()), *(STOPS if stops else ()))
+    return program(robot, STEP, optional=optional, stops=stops.which if stops else ())
 
 
 class Steps:

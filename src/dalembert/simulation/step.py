@@ -46,7 +46,7 @@ from dalembert.model.model import Model
 from dalembert.trace.replay import replay
 
 ENERGIES = 3  # the work of joint forces, and what friction and stops have taken
-ITERATIONS = 2, 3  # of predictor and corrector: all but one step in 100,000 of arms that have begun to move need no more
+ITERATIONS = 2, 2  # of predictor and corrector: all but one random step in a thousand need no more
 
 
 class Laws(NamedTuple):
@@ -129,7 +129,7 @@ def stepping(
         standing = [[resting(side, limit, q[i], v[i]) for side, limit in limits[i]] for i in range(n)]
         reactions = [r._replace(stops=s) for r, s in zip(reactions, standing, strict=True)]
         first = solve(h / 2, tau, v, either(guess[0], v), either(gamma, 0 * v), reactions, solvers[0])
-        a = (first.v - v) / (h / 2)
+        a = 2 / h * (first.v - v)
 
         up, down = levels(law, tau_middle - law.damping * first.v - law.friction_offset, first.v)
         met = [[_met(side, limit, q[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)]
