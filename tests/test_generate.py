@@ -120,7 +120,7 @@ def test_c_is_cpp(tmp_path):
 @compilers
 def test_c_singular(compiler, tmp_path):
     """What the library calls NaN is NaN."""
-    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf]), {"x": (1,)}, outputs=("y",))
+    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0].where(1.0, -np.inf)]), {"x": (1,)}, outputs=("y",))
     text = PRINTERS["c"][1]("odd", [], [Function("f", odd, [], [[0.0]], [[0.0] * 3])])
     (tmp_path / "odd.c").write_text(text)
     library = ctypes.CDLL(str(build(compiler, tmp_path / "odd.c", tmp_path / "odd.so", "-shared", "-fPIC")))

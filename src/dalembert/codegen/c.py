@@ -27,6 +27,7 @@ def _syntax(real: str) -> Syntax:
         nan="NAN",
         assign=f"const {real} v{{}} = {{}};",
         above="{x} > {floor} ? {x} : {otherwise}",
+        where=f"{{c}} > 0.0{f} ? {{a}} : {{b}}",
         sign=f"{{x}} > 0.0{f} ? 1.0{f} : {{x}} < 0.0{f} ? -1.0{f} : {{x}}",
         functions=f"{{op}}{f}({{x}})",
         written=_shortest if f else repr,
