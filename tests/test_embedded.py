@@ -100,7 +100,14 @@ def test_bounds_are_bounds_and_no_more_than_needed():
     def function(x):
         a, b, c = x
         return np.array(
-            [a * b + 0.1, (a - b) / (c * c + 1), (a * a + b * b + 0.3).sqrt() - c, (a * b).sin() + (b / 3).cos(), -a * 1e-3]
+            [
+                a * b + 0.1,
+                (a - b) / (c * c + 1),
+                (a * a + b * b + 0.3).sqrt() - c,
+                (a * b).sin() + (b / 3).cos(),
+                -a * 1e-3,
+                c.where(a * b, b * 0.1),
+            ]  # fmt: skip
         )
 
     made = trace(function, {"x": (3,)})
@@ -113,10 +120,14 @@ def test_bounds_are_bounds_and_no_more_than_needed():
 
 
 def test_bounds_where_signs_and_floors_are_unsure():
-    made = trace(lambda x: np.array([(x[0] - 0.1).sign(), (x[0] - 0.1).above(0.0, 5.0), 1 / (x[0] - 0.1)]), {"x": (1,)})
+    made = trace(
+        lambda x: np.array([(y := x[0] - 0.1).sign(), y.where(3.0, x[0]), y.above(0.0, 5.0), 1 / y]),
+        {"x": (1,)},
+    )
     near, far = float(np.float32(0.1)), 2.0
     _, bound = precision.bounded(made, [np.array([[near, far]])])
-    assert bound[0].tolist() == [2.0, 0.0] and np.isinf(bound[1:, 0]).all() and (bound[:, 1] < 1e-6).all()
+    assert bound[0].tolist() == [2.0, 0.0] and bound[1].tolist() == [3.0 - near, 0.0]
+    assert np.isinf(bound[2:, 0]).all() and (bound[:, 1] < 1e-6).all()
 
 
 def test_angles_that_are_right_in_single_precision_are_right():

@@ -155,9 +155,11 @@ def _range(robot: Model, unit: str) -> tuple[Any, Any]:
 def _computed(program: Program, inputs: Sequence[Array]) -> Array:
     """All results (size, states) by operations on floats of 32 bits; sines and cosines are rounded from doubles."""
 
-    def function(op: str, x: Any, *numbers: float) -> Any:
+    def function(op: str, x: Any, *numbers: Any) -> Any:
         if op == "above":
             return np.where(x > numbers[0], x, np.float32(numbers[1]))
+        if op == "where":
+            return np.where(x > 0, *numbers)
         return np.sign(x) if op == "sign" else getattr(np, op)(x.astype(float)).astype(np.float32)
 
     with np.errstate(all="ignore"):
@@ -216,6 +218,10 @@ def _operation(op: str, parts: list[tuple[Any, Any]], numbers: Any) -> tuple[Any
         floor, otherwise = numbers
         sure = (abs(x - floor) > ex) | (np.asarray(ex) == 0)
         return np.where(x > floor, x, otherwise), np.where(sure, np.where(x > floor, ex, 0.0), np.inf)
+    if op == "where":
+        (a, ea), (b, eb) = parts[1:]
+        sure = (abs(x) > ex) | (np.asarray(ex) == 0)
+        return np.where(x > 0, a, b), np.where(sure, np.where(x > 0, ea, eb), abs(a - b) + np.maximum(ea, eb))
     return -x, ex
 
 
