@@ -107,7 +107,7 @@ def test_bounds_are_bounds_and_no_more_than_needed():
                 (a * b).sin() + (b / 3).cos(),
                 -a * 1e-3,
                 c.where(a * b, b * 0.1),
-            ]  # fmt: skip
+            ]
         )
 
     made = trace(function, {"x": (3,)})
