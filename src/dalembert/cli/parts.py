@@ -51,20 +51,11 @@ def find_robot(name: str) -> Robot:
     """A built-in robot, or one from a file."""
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
+    if Path(name).is_dir():
+        inside = sorted(x.name for x in Path(name).iterdir() if x.suffix.lower() in FILES)
+        there = f"such as {Path(name) / inside[0]}" if inside else "there is none in it"
+        raise Error(f"{name} is a folder: name a .urdf or .toml file, {there}")
     return load(Robot, name)
-
-
-def numbers(text: str, n: int, what: str) -> list[float]:
-    """Comma-separated numbers, one for each joint; a single one applies to all."""
-    try:
-        values = [float(x) for x in text.split(",")]
-    except ValueError:
-        raise Error(f"{what} must be comma-separated numbers or a file, got {text!r}") from None
-    if len(values) == 1:
-        return values * n
-    if len(values) != n:
-        raise Error(f"{what} needs {n} numbers, one for each joint (or one for all), got {len(values)}")
-    return values
 
 
 def listed(text: str | None) -> tuple[str, ...]:

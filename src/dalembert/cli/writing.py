@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 import dalembert as da
-from dalembert.cli.parts import Output, RobotName, completing, find_robot, listed, said, write_text
+from dalembert.cli.parts import Output, completing, listed, said, write_text
 from dalembert.codegen import PRINTERS
 from dalembert.engine.registry import QUANTITIES, methods
 from dalembert.errors import unknown
+from dalembert.robots import Robot
 from dalembert.symbolic.closed_form.equations import PARTS_OF
 from dalembert.symbolic.closed_form.write import label
 from dalembert.symbolic.derivation.methods import METHODS
@@ -35,8 +36,17 @@ def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in able if name.startswith(incomplete)]
 
 
+def save(
+    robot: Robot,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; it ends in .toml.")],
+) -> None:
+    """Save the robot, with what the options below change, as a TOML file that every command takes."""
+    robot.save(file)
+    said(file)
+
+
 def equations(
-    robot: RobotName,
+    robot: Robot,
     symbols: Annotated[
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
@@ -53,7 +63,7 @@ def equations(
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
-    closed, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
+    closed, wanted = da.equations(robot, listed(symbols), where="book" if book else None), listed(parts)
     assignments = closed.shared(*wanted) if shared else None
     if output != "-" and format != "sympy":
         said(assignments.save(output) if assignments else closed.save(output, short=not long))
@@ -70,7 +80,7 @@ def equations(
 
 
 def derive(
-    robot: RobotName,
+    robot: Robot,
     method: Annotated[
         str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS))
     ] = "lagrange_euler",
@@ -85,7 +95,7 @@ def derive(
 ) -> None:
     """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
     _among(format, DOCUMENTS, "format")
-    derivation = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
+    derivation = da.derive(robot, method, listed(symbols), longest=longest)
     if output == "-":
         write_text(derivation.latex() if format == "latex" else derivation.markdown(), output)
     else:
@@ -93,7 +103,7 @@ def derive(
 
 
 def generate(
-    robot: RobotName,
+    robot: Robot,
     language: Annotated[str, typer.Argument(help=f"One of {', '.join(PRINTERS)}.", autocompletion=completing(*PRINTERS))],
     quantity: Annotated[
         list[str] | None,
@@ -118,7 +128,7 @@ def generate(
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
     """Write quantities as one self-contained file of C, Python, MATLAB or Julia with a self-test."""
-    code = find_robot(robot).generate(language, quantity or ["inverse_dynamics"], method, name=name)
+    code = robot.generate(language, quantity or ["inverse_dynamics"], method, name=name)
     if output == "-":
         write_text(code, output)
     else:
@@ -126,6 +136,7 @@ def generate(
 
 
 COMMANDS = (
+    (save, ["dalembert save arm.urdf arm.toml --snap 1e-4", "dalembert save panda loaded.toml --payload 2@0,0,0.1:panda_hand"]),
     (
         equations,
         [

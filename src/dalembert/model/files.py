@@ -47,11 +47,9 @@ def load(cls: type[M], path: str | Path) -> M:
     if len(data) > limits.ROBOT_BYTES:
         raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
     model = readers[suffix](cls, data, path.name)
-    findings = check(model)
-    doubts = [*findings.about("unread"), *findings.about("inertia"), *findings.about("mimic")]
-    if doubts:
+    if doubts := check(model).errors:
         more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
-        warn(f"{path.name}: {doubts[0]}{more}", DataWarning)
+        warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return model
 
 
