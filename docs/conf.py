@@ -64,7 +64,8 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # shapes say more than types, and the docstrings give them
 autosummary_generate = False
 add_module_names = False
-toc_object_entries = False
+toc_object_entries = True  # a line in the side bar for every function
+toc_object_entries_show_parents = "hide"
 
 
 def without_missing_page(app, page, text):

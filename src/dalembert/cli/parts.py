@@ -106,7 +106,22 @@ def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:
         drawn.add_row(*map(Text, row))
     console = Console()
     least = Measurement.get(console, console.options.update_width(10_000), drawn).minimum  # numbers are not cut
+    if least > console.width and len(cells[0]) > 2:  # the last columns go below, beside the first
+        fits = _fitting(cells, console.width)
+        show_table([row[:fits] for row in cells], left)
+        show_table([[row[0], *row[fits:]] for row in cells], left)
+        return
     Console(width=max(console.width, least)).print(drawn)
+
+
+def _fitting(cells: Sequence[Sequence[str]], width: int) -> int:
+    """How many of the columns fit, two at least; a title is as wide as its longest word."""
+    taken = 0
+    for c in range(len(cells[0])):
+        taken += 1 + max(max(map(len, cells[0][c].split(" "))), *(len(row[c]) for row in cells[1:]))
+        if taken > width and c > 1:
+            return c
+    return len(cells[0]) - 1
 
 
 @contextmanager
