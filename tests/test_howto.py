@@ -89,7 +89,20 @@ def test_names_of_robotics_toolbox():
     ]
     arm = da.Robot.from_dh(rows, convention="standard")
     q, qd, qdd = np.random.default_rng(0).uniform(0.2, 1.0, (3, 6))
-    given = {"arm": arm, "da": da, "inv": np.linalg.inv, "q": q, "qd": qd, "qdd": qdd, "tau": qdd, "m": 2.0, "p": (0, 0, 0.1), "q0": q, "q1": qd, "T": 0.01}
+    given = {
+        "arm": arm,
+        "da": da,
+        "inv": np.linalg.inv,
+        "q": q,
+        "qd": qd,
+        "qdd": qdd,
+        "tau": qdd,
+        "m": 2.0,
+        "p": (0, 0, 0.1),
+        "q0": q,
+        "q1": qd,
+        "T": 0.01,
+    }
     compared = table("from_robotics_toolbox", "Computing")
     assert len(compared) == 15
     rtb = pytest.importorskip("roboticstoolbox") if find_spec("roboticstoolbox") else None

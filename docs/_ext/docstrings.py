@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from docstring_formulas import FORMULAS, WITHIN
+from docutils import nodes
 from plain_text import SHAPES, converted
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
