@@ -334,6 +334,7 @@ CHANGES = {
     "damping": ("0.5", lambda arm: arm.with_friction(damping=0.5)),
     "coulomb": ("joint2=0.25", lambda arm: arm.with_friction(coulomb={"joint2": 0.25})),
     "armature": ("0.1 0.2", lambda arm: arm.with_armature([0.1, 0.2])),
+    "lock": ("joint1=0.5", lambda arm: arm.lock({"joint1": 0.5})),
     "snap": ("1e-4", lambda arm: arm.snapped(1e-4)),
     "base": ("0,0,1,1.5,0,0", lambda arm: arm.with_base(da.Pose.of((0, 0, 1), rpy=(1.5, 0, 0)))),
 }
@@ -350,7 +351,7 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
         assert "robot" not in names or names[-len(CHANGES) :] == list(CHANGES), f"{command.name} lacks them"
     arm, every = da.robot("two_link"), []
     for name, (text, _) in CHANGES.items():
-        every += [f"--{name}", text]
+        every += [f"--{name}", text] if name != "lock" else []
         assert ran("save", "two_link", "one.toml", f"--{name}", text)[2] == "wrote one.toml\n"
         assert da.load("one.toml") == CHANGES[name][1](arm)
     tau = ran("inverse", "two_link", *every, text=STATES)[1]
@@ -396,17 +397,22 @@ def test_tables_without_states(ran):
 def test_messages_name_options(ran):
     """No message of a command tells how to do it in Python."""
     da.Robot("two_arms", (da.Link("a", "base", da.Joint("i")), da.Link("b", "base", da.Joint("j")))).save("tree.toml")
+    follower = da.Joint("j", mimic=da.Mimic("i", 2.0, 0.5))
+    da.Robot("follows", (da.Link("a", "base", da.Joint("i")), da.Link("b", "a", follower))).save("follows.toml")
     told = {
         "--payload 2:LINK": ran("info", "tree.toml", "--payload", "2")[2],
         "(--armature)": ran("forward", "tree.toml", "--payload", "1:b", text="q1,q2,qd1,qd2,tau1,tau2\n0,0,0,0,0,0\n")[2],
         "--longest 6": ran("derive", "puma560")[2],
         "--every 3": ran("simulate", "two_link", "-t", "0.1", "--every", "3")[2],
         "see dalembert check": ran("info", "puma560")[1],
+        "--lock i=0.0,j=0.5": ran("check", "follows.toml")[1],
         "--payload 0.1:a": ran("check", "tree.toml", "--payload", "1:b")[1],
     }
     for words, message in told.items():
         assert words in message, message
         assert not re.search(r"robot\.\w+\(|\w+=\.\.\.|with_\w+", message), message
+    held = ran("save", "follows.toml", "held.toml", "--lock", "i=0.0,j=0.5", "--payload", "1:b")
+    assert held[0] == 0 and da.load("held.toml").n == 0
 
 
 def test_what_is_shown_fits_80_columns(ran, monkeypatch):

@@ -44,7 +44,7 @@ def test_homework(ran):
     entry = eval(quoted.partition("=")[2], {"m1": m1, "m2": m2, "a1": a1, "a2": a2, "q2": q2, "cos": np.cos})
     np.testing.assert_allclose(scope["arm"].mass_matrix([0.3, q2])[0, 0], entry, rtol=1e-12)
     assert Path("equations.tex").read_text().startswith(r"\documentclass")
-    assert "Lagrange-Euler" in Path("derivation.md").read_text()
+    assert "Lagrange-Euler" in Path("derivation.tex").read_text()
     assert scope["tau"].shape == (2,) and scope["fall"].time[-1] == 2.0
 
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "generate": ("-q", "-m", "--name", "-o"),
     "save": ("--payload", "--gravity"),
 }  # fmt: skip
-CHANGES = ("--payload", "--gravity", "--damping", "--coulomb", "--armature", "--snap", "--base")
+CHANGES = ("--payload", "--gravity", "--damping", "--coulomb", "--armature", "--lock", "--snap", "--base")
 VALUES = (
     "", "-", "--", ".", "/", "two_link", "rp", "nowhere.urdf", "out.csv", "out.npz", "out.npy", "out.txt", "states.csv", "folder",
     "0", "1", "-1", "0.5,0", "1,2,3", "nan", "inf", "-inf", "1e999", "1e-320", "1e9", "abc", "a\0b", "a\nb", "\ud800", "x" * 10_000,

@@ -28,6 +28,7 @@ OPTIONS = (
     _option("damping", "D", "Viscous friction: one number, one for each joint, or JOINT=D,..."),
     _option("coulomb", "C", "Coulomb friction, in the same way."),
     _option("armature", "I", "Rotor inertia on the link side of the gearing, in the same way."),
+    _option("lock", "JOINT=Q,...", "Hold joints at positions: they are no joints any more."),
     _option("snap", "TOL", "Make rotations right where their entries are within TOL of a right angle's."),
     _option("base", "POSE", "Where the base stands: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
 )
@@ -63,15 +64,18 @@ def changed(
     damping: str | None = None,
     coulomb: str | None = None,
     armature: str | None = None,
+    lock: str | None = None,
     snap: str | None = None,
     base: str | None = None,
 ) -> Robot:
-    """The robot with what the options say, in this order: angles made right, base, gravity, friction, rotors, payload.
+    """The robot with what the options say, in this order: joints held, angles made right, base, gravity, friction, rotors, payload.
 
     >>> import dalembert as da
     >>> changed(da.robot("two_link"), payload="0.5@0,0,0.1", gravity="0,0,-1.62").total_mass
     2.5
     """
+    if lock is not None:
+        robot = robot.lock(_named(lock, "--lock"))
     if snap is not None:
         robot = robot.snapped(values(snap, "--snap", (1,))[0])
     if base is not None:
@@ -111,7 +115,12 @@ def _per_joint(robot: Robot, text: str, what: str) -> Any:
         if len(found) not in (1, robot.n):
             raise Error(f"{what} needs 1 or {robot.n} numbers (one for each joint of {robot.name}), got {len(found)}")
         return found[0] if len(found) == 1 else found
-    given = {}
+    return _named(text, what)
+
+
+def _named(text: str, what: str) -> dict[str, float]:
+    """Numbers by the names of joints."""
+    given = dict[str, float]()
     for part in text.split(","):
         match = NAMED.fullmatch(part.strip())
         if not match:

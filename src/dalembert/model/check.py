@@ -81,11 +81,11 @@ def check(robot: Model) -> Findings:
     """
     noted = [_found(note.link, note.topic, note.remark) for note in robot.notes]
     carrying, joints = set(robot.parents), set(robot.joint_names)
+    findings = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
     if robot.n and not any(link.inertia.mass or link.inertia.tensor.any() or link.joint.armature for link in robot.links):
         told = "no moving link has mass, so there is nothing to compute: add masses and inertias to the file"
-        findings = [_found(robot.base_name, "mass", told, serious=True)]
-    else:
-        findings = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
+        rest = [doubt for doubt in findings if doubt.topic != "mass"]  # which would say it of every link
+        findings = [_found(robot.base_name, "mass", told, serious=True), *rest]
     known = {(doubt.link, doubt.topic) for doubt in findings}
     every = [*(note for note in noted if (note.link, note.topic) not in known), *findings]
     return Findings(sorted(every, key=lambda found: found.level))  # errors before hints, else in their order
@@ -118,7 +118,8 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     if joint.mimic is not None:
         m = joint.mimic
         told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
-        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent")
+        cure = f"; hold both with robot.lock({ {m.joint: 0.0, joint.name: m.offset} })" if m.joint in joints else ""
+        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent{cure}")
     if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):
         told = f"friction offset {joint.friction_offset:g} exceeds the Coulomb level {most:g}: friction would drive the joint"
         yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")
@@ -155,11 +156,11 @@ def summary(robot: Model) -> Text:
 
 def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
     """How the joints stand, and how far they go."""
-    rows = [("#", "joint", "kind", "parent", "link", "range")]
+    rows = [("#", "joint", "kind", "range", "link", "parent")]
     for i, link in enumerate(robot.links):
         j = link.joint
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
-        rows.append((str(i), j.name, kind, link.parent, link.name, f"{_limit(j.lower)} .. {_limit(j.upper)}"))
+        rows.append((str(i), j.name, kind, f"{_limit(j.lower)} .. {_limit(j.upper)}", link.name, link.parent))
     return rows
 
 
