@@ -23,14 +23,14 @@ def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
 
 
 OPTIONS = (
-    _option("payload", "LOAD", "A load at the end, or on a link: MASS, MASS@X,Y,Z, MASS@X,Y,Z:LINK or MASS:LINK."),
-    _option("gravity", "X,Y,Z", "The field of gravity in the world, m/s^2; 0 for none."),
+    _option("payload", "LOAD", "A load on the last link, or on a named one: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK."),
+    _option("gravity", "X,Y,Z", "Gravity in the world, m/s^2; 0 for none."),
     _option("damping", "D", "Viscous friction: one number, one for each joint, or JOINT=D,..."),
-    _option("coulomb", "C", "Coulomb friction, in the same way."),
-    _option("armature", "I", "Rotor inertia on the link side of the gearing, in the same way."),
-    _option("lock", "JOINT=Q,...", "Hold joints at positions: they are no joints any more."),
-    _option("snap", "TOL", "Make rotations right where their entries are within TOL of a right angle's."),
-    _option("base", "POSE", "Where the base stands: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
+    _option("coulomb", "C", "Coulomb friction, given in the same way."),
+    _option("armature", "I", "Rotor inertia on the link side of the gearing, given in the same way."),
+    _option("lock", "JOINT=Q,...", "Hold these joints fixed."),
+    _option("snap", "TOL", "Make almost-right angles exactly right; 1e-4 takes 1.5708 for pi/2."),
+    _option("base", "POSE", "Pose of the base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
 )
 
 
@@ -38,7 +38,7 @@ def changing(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameter `robot` is a Robot, as one that takes the name of a robot and the options above."""
     signature = inspect.signature(command)
     optional = signature.parameters["robot"].default is None
-    shown = typer.Argument(metavar="[ROBOT]", help="A robot; without one, any robot.", autocompletion=complete_robot)
+    shown = typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
     name: Any = Annotated[str | None, shown] if optional else RobotName
 
     @wraps(command)

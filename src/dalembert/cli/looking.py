@@ -96,7 +96,7 @@ def complexity(
     robot: Robot | None = None,
     quantity: Annotated[str, _quantity] = "inverse_dynamics",
 ) -> None:
-    """Count the operations of every method next to the papers' counts: for a robot, or without one as polynomials in n."""
+    """Count the operations of every method, for a robot or in general, and show the papers' counts beside them."""
     print(da.complexity(robot, quantity))
 
 

@@ -57,9 +57,10 @@ def plot(robot: Model, q: ArrayLike | None = None) -> Any:
     >>> figure = da.robot("panda").plot()
     >>> figure.savefig("panda.png")  # doctest: +SKIP
     """
-    shown = np.atleast_2d(robot.neutral() if q is None else numbers(q, "q"))
+    given = robot.neutral() if q is None else numbers(q, "q")
+    shown = np.atleast_2d(given)
     if shown.ndim > 2 or shown.shape[-1] != robot.n or not 1 <= len(shown) <= MOST:
-        raise Error(f"plot: q needs shape ({robot.n},) or (k, {robot.n}) with at most {MOST} configurations, got {np.shape(q)}")
+        raise Error(f"plot: q needs shape ({robot.n},) or (k, {robot.n}) with at most {MOST} configurations, got {given.shape}")
     drawn = [skeleton(robot, one) for one in shown]
     places = np.concatenate([np.array(robot.base.translation)[None], *(line for one in drawn for line in one.lines)])
     if not (np.abs(places) < FAR).all():
