@@ -13,7 +13,7 @@ from dalembert.derived.joints import friction_law
 from dalembert.errors import AccuracyWarning, Error, warn
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.simulation.adaptive import SOLVERS
-from dalembert.simulation.trajectory import ROUNDING, Trajectory, alike
+from dalembert.simulation.trajectory import ROUNDING, Trajectory, alike, exchanged_within
 
 # of the energy exchanged. On the zoo at 1 ms, rk4 drifts by less than 1e-6, the implicit midpoint rule by 3e-5; friction that a
 # smooth integrator does not resolve by 2e-2 to 0.5
@@ -80,7 +80,7 @@ def _excesses(trajectory: Trajectory, unresolved: Any) -> Iterator[_Excess]:
     ends = np.linspace(0, samples - 1, PARTS + 1).astype(int).tolist() if samples > PARTS**2 else []
     for tolerance, part in ((TOLERANCE, slice(0, samples)), *((LOCAL, slice(a, b + 1)) for a, b in pairwise(ends))):
         off = np.abs(balance[..., part] - balance[..., part.start, None]).max(axis=-1)
-        scale = trajectory.exchanged_within(part) + least
+        scale = exchanged_within(trajectory, part) + least
         unknown = unsure[..., part.stop - 1] - unsure[..., part.start] + unresolved
         yield _Excess(part, off / scale, ~(off - unknown <= tolerance * scale) & finite)
 

@@ -131,12 +131,7 @@ class Trajectory:
     @property
     def exchanged(self) -> Array:
         """The energy that was moved about, (...,), J: the largest kinetic energy, and the ranges of the others."""
-        return self.exchanged_within(slice(None))
-
-    def exchanged_within(self, part: slice) -> Array:
-        """The energy `exchanged` in a part of the samples."""
-        ranges = sum(np.ptp(x[..., part], axis=-1) for x in (self.potential_energy, self.work, self.dissipated))
-        return ranges + self.kinetic_energy[..., part].max(axis=-1)
+        return exchanged_within(self, slice(None))
 
     @property
     def drift(self) -> Array:
@@ -270,6 +265,12 @@ class Trajectory:
 
         self._single("a figure")
         return figure(self)
+
+
+def exchanged_within(trajectory: "Trajectory", part: slice) -> Array:
+    """The energy `exchanged` in a part of the samples."""
+    ranges = sum(np.ptp(x[..., part], axis=-1) for x in (trajectory.potential_energy, trajectory.work, trajectory.dissipated))
+    return ranges + trajectory.kinetic_energy[..., part].max(axis=-1)
 
 
 def torques_along(robot: "Robot", path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
