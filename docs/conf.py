@@ -29,7 +29,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "images/*.md"]
 templates_path = []
 
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline", "tasklist"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 nb_execution_mode = "force"

@@ -450,13 +450,13 @@ def test_terminals_get_tables_in_colours(monkeypatch):
         def isatty(self):
             return True
 
-    def shown(**environment):
+    def shown(command=("compare", "two_link", "-q", "mass_matrix"), **environment):
         for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", **environment}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("sys.stdout", out := Terminal())
-        assert main(["compare", "two_link", "-q", "mass_matrix", "--states", "10"]) == 0
+        assert main([*command, "--states", "10"]) == 0
         return out.getvalue()
 
     assert "\x1b[1;36m" in shown()
@@ -465,6 +465,9 @@ def test_terminals_get_tables_in_colours(monkeypatch):
     assert "36m" not in plain
     assert "composite_body" in plain
     assert "─" in plain
+    for command in (["compare", "planar_3r", "-q", "inverse_dynamics"], ["bench", "two_link"]):
+        narrow = re.sub(r"\x1b\[[\d;]*m", "", shown(command, NO_COLOR="1", COLUMNS="80"))
+        assert max(map(len, narrow.splitlines())) <= 80
 
 
 # --- in processes of their own --------------------------------------------------------------------------------------------
