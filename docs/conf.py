@@ -29,7 +29,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "images/*.md"]
 templates_path = []
 
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline", "tasklist"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 nb_execution_mode = "force"
@@ -64,7 +64,8 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # shapes say more than types, and the docstrings give them
 autosummary_generate = False
 add_module_names = False
-toc_object_entries = False
+toc_object_entries = True  # a line in the side bar for every function
+toc_object_entries_show_parents = "hide"
 
 
 def without_missing_page(app, page, text):

@@ -20,7 +20,17 @@ BESIDE = re.compile(r"^:::\{beside\} (\S+)(?: (\S+))?\n((?::\w+: .*\n)*)", re.MU
 @pytest.fixture(autouse=True)
 def helpers(monkeypatch):
     """What the build uses, on the path; nothing of it needs Sphinx."""
-    names = ("methods", "source", "plain_text", "offline", "rows", "concordance_tables")
+    names = (
+        "methods",
+        "source",
+        "plain_text",
+        "offline",
+        "rows",
+        "concordance_tables",
+        "docstring_formulas",
+        "docstrings",
+        "markdown_tables",
+    )
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -130,6 +140,45 @@ def test_docstrings_become_markup():
         "Lambda = 1 is a sentence.", "",
         ">>> x_ = 1", ">>> x_", "1", "",
     ]  # fmt: skip
+
+
+def test_formulas_of_docstrings_are_typeset():
+    """Every formula of the table is in a docstring, and every line of mathematics of a docstring is in the table."""
+    formulas, text = helper("docstring_formulas"), helper("plain_text")
+    holders = [da, da.algebra, da.Robot, da.Inertia, da.Trajectory]
+    docs = {id(x): inspect.getdoc(x) or "" for holder in holders for x in (getattr(holder, name) for name in dir(holder))}
+    every = "\n".join(docs.values())
+    assert not [formula for formula in formulas.FORMULAS if formula not in every]
+    for doc in docs.values():
+        for block in list(text.blocks(doc.splitlines()))[1:]:
+            if text.is_equation(block) and not block[0].startswith((">>>", " ", "- ")) and "ndarray(" not in block[0]:
+                assert formulas.displayed(block), f"docs/_ext/docstring_formulas.py needs {block}"
+    assert text.converted(["Coriolis forces C(q, qd) qd. And a_b."]) == [
+        r"Coriolis forces :math:`C(q,\dot q)\,\dot q`. And a\_b.",
+        "",
+    ]
+    for latex in formulas.FORMULAS.values():
+        assert latex.count("{") == latex.count("}") and latex.count(r"\begin") == latex.count(r"\end")
+
+
+def test_tables_align_numbers():
+    table = helper("markdown_tables").markdown_table
+    rule = table([["what", "count", "time"], ["a", "1,200", "3 ns"], ["b", "-", "12 ns"]]).splitlines()[1]
+    assert rule == "| --- | ---: | ---: |"
+
+
+def test_the_summary_of_a_page_has_all_its_names():
+    pytest.importorskip("sphinx")
+    docstrings = helper("docstrings")
+    for page in (DOCS / "api").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        if page.stem == "index":
+            continue
+        assert "```{summary}" in text, f"{page.name} needs a summary"
+        listed = [name for _, names in docstrings.contents(text.partition("```{summary}")[2]) for name in names]
+        named = re.findall(r"^\.\. auto\w+:: (\S+)$", text.partition("```{summary}")[2], re.MULTILINE)
+        assert set(named) <= set(listed)
+        assert all(docstrings.sentence(name) for name in listed), page.name
 
 
 @pytest.mark.parametrize("holder", [da, da.Robot], ids=["dalembert", "Robot"])

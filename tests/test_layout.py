@@ -22,7 +22,7 @@ GROUND = (
     "text",
     "version",
 )  # modules that all may import
-TOP = ("__init__", "__main__", "interop", "robots")  # modules that only the top imports
+TOP = ("__init__", "__main__", "groups", "interop", "robots")  # modules that only the top imports
 
 
 def modules(package):

@@ -1,46 +1,97 @@
 """What the README shows runs, and what it names exists."""
 
+import io
 import re
+import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
+from test_howto import URDF
 
 import dalembert as da
-from dalembert.studies.complexity import PRINTED, general_chain
-from dalembert.studies.tables import value
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-
-
-@pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_ten_lines_run(capsys, all_of_them):
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    if not all_of_them:  # the comparison of all formulations takes seconds
-        code = code.replace("da.compare(arm)", 'da.compare(da.robot("rp"), states=10)')
-    scope = {}
-    exec(compile(code, "README.md", "exec"), scope)
-    assert scope["tau"].shape == (1000, 6) and scope["fall"].time[-1] == 0.4
-    assert "newton_euler" in capsys.readouterr().out
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SNIPPETS = dict(re.findall(r"^## ([^\n]*)$(?:(?!^## ).)*?^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE))
 
 
-def test_names_exist():
-    table = README.partition("## What is in it")[2].partition("|---|---|")[2].partition("The documentation")[0]
-    for da_name, name in re.findall(r"`(da\.)?(\w+)`", table):
-        assert hasattr(da if da_name else da.Robot, name) or hasattr(da, name), name
+@pytest.fixture
+def ran(tmp_path, monkeypatch, capsys):
+    """A snippet in a folder with a URDF file: its variables, and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    Path("arm.urdf").write_text(URDF)
+
+    def run(beginning):
+        (code,) = (code for title, code in SNIPPETS.items() if title.startswith(beginning))
+        scope = {}
+        exec(compile(code, "README.md", "exec"), scope)
+        return scope, capsys.readouterr().out
+
+    return run
+
+
+LOOKED_AT = ("Homework", "My robot", "Learning", "Formulations")  # tests below
+
+
+def test_every_block_is_under_a_title_of_its_own():
+    assert len(SNIPPETS) == README.count("```python") >= len(LOOKED_AT)
+
+
+@pytest.mark.parametrize("title", [title for title in SNIPPETS if not title.startswith(LOOKED_AT)])
+def test_other_snippets(ran, title):
+    ran(title)
+
+
+def test_homework(ran):
+    """The comments tell the truth: the equation they quote is printed, and holds."""
+    scope, out = ran("Homework")
+    quoted = re.search(r"# (M11 = .*?), \.\.\.", README)[1]
+    assert quoted in out.splitlines()
+    m1, m2, a1, a2, q2 = 2.0, 1.0, 0.5, 0.3, 0.5
+    entry = eval(quoted.partition("=")[2], {"m1": m1, "m2": m2, "a1": a1, "a2": a2, "q2": q2, "cos": np.cos})
+    np.testing.assert_allclose(scope["arm"].mass_matrix([0.3, q2])[0, 0], entry, rtol=1e-12)
+    assert Path("equations.tex").read_text().startswith(r"\documentclass")
+    assert "Lagrange-Euler" in Path("derivation.tex").read_text()
+    assert scope["tau"].shape == (2,) and scope["fall"].time[-1] == 2.0
+
+
+def test_my_robot(ran):
+    scope, _ = ran("My robot")
+    assert scope["holding"].total_mass == scope["arm"].total_mass + 2.0
+    assert "gravity_force" in Path("gravity.c").read_text()
+    assert np.abs(scope["motion"].q[-1] - scope["q"]).max() < 0.1  # the controller pulls it back
+
+
+def test_commands_of_my_robot(ran, monkeypatch):
+    pytest.importorskip("typer")
+    from dalembert.cli import main
+
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    shown = [line.partition("#")[0] for line in re.findall(r"^dalembert .*$", README, re.MULTILINE)]
+    assert len(shown) == 3
+    for line in shown:
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert Path("gravity.c").exists()
+
+
+def test_learning(ran):
+    pytest.importorskip("torch")
+    scope, _ = ran("Learning")
+    assert scope["tau"].shape == (1_000_000, 7) and scope["dq"].shape == (1000, 7, 7)
+    np.testing.assert_allclose(scope["acceleration"][:1000], 0.0, atol=1e-8)
+    assert scope["rollouts"].q.shape == (100, 101, 7)
+
+
+def test_formulations(ran):
+    _, out = ran("Formulations")
+    assert all(method in out for method in da.methods("inverse_dynamics"))
+
+
+def test_names_and_links_exist():
+    for name in re.findall(r"`(?:[^`]*\b)?da\.(\w+)", README) + re.findall(r"\bda\.(\w+)\(", "".join(SNIPPETS.values())):
+        assert hasattr(da, name), name
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (Path(__file__).parent.parent / link).exists(), link
-
-
-def test_counts():
-    """Operations are the same on every machine, so what the README says of them is checked."""
-    text = " ".join(README.split())
-    general = general_chain(6)
-    counts = [robot.operation_count("inverse_dynamics", "newton_euler") for robot in (general, da.robot("puma560"))]
-    assert f"{counts[0].mul} multiplications and {counts[0].add} additions on a general 6R arm" in text
-    assert f"{counts[1].mul} and {counts[1].add} on the PUMA 560" in text
-    third, brandl, default = (
-        f"{general.operation_count('forward_dynamics', m).total:,}" for m in ("walker_orin_3", "brandl", "articulated_body")
-    )
-    assert f"{third} operations with `walker_orin_3`, {brandl} with `brandl`, {default} with the default `articulated_body`" in text
-    least = min(value(p.total, 6) for p in PRINTED if p.quantity == "forward_dynamics" and not p.special)
-    assert f"(the fewest in Kozlowski's table 3: {int(least):,})" in text
+        assert (ROOT / link).exists(), link
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target

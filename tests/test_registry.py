@@ -97,16 +97,16 @@ def test_types_list_the_names(literal, known):
     assert listed == known, f"engine/names.py: {name} lists {listed}, the registry has {known}"
 
 
-def test_the_table_of_the_readme():
-    readme = Path(__file__).parent.parent.joinpath("README.md").read_text()
-    table = readme[readme.index("| what | functions of a robot") :].partition("\n\n")[0]
+def test_the_table_of_the_reference():
+    page = Path(__file__).parent.parent.joinpath("docs", "api", "index.md").read_text()
+    table = page[page.index("| what | functions of a robot") :].partition("\n\n")[0]
     listed = set(re.findall(r"`(?:da\.)?(\w+)`", table))
     missing = [name for name, quantity in QUANTITIES.items() if quantity.group != "books" and name not in listed]
-    assert not missing, f"the table 'what | functions of a robot' of README.md needs {missing}"
+    assert not missing, f"the table 'what | functions of a robot' of docs/api/index.md needs {missing}"
     for name, count in re.findall(r"`(\w+)` \((\d+)(?: methods)?\)", table):
-        assert len(da.methods(name)) == int(count), f"README.md says that {name} has {count} methods"
+        assert len(da.methods(name)) == int(count), f"docs/api/index.md says that {name} has {count} methods"
     for name in listed - {"da"}:
-        assert hasattr(da.Robot, name) or hasattr(da, name), f"README.md: robots have no {name}"
+        assert hasattr(da.Robot, name) or hasattr(da, name), f"docs/api/index.md: robots have no {name}"
 
 
 def test_messages_come_from_it():

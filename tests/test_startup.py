@@ -82,8 +82,9 @@ FRESH = """
 import inspect, json, pydoc
 import dalembert as da
 arm = da.robot("rp")
-late = [name for name, x in vars(da.Robot).items() if type(x).__name__ == "Later"]
-listed = [name in dir(da.Robot) and name in dir(arm) for name in late]
+late = [name for name, x in vars(da.Robot).items() if type(x).__name__ == "Later" and name[0] != "_"]
+grouped = dir(arm.books) + dir(arm.diagonalized) + dir(arm.curvature) + dir(arm.simplified)
+listed = [name in dir(da.Robot) and (name in dir(arm)) != (name in grouped) for name in late]
 signature = str(inspect.signature(da.Robot.mass_matrix))
 page = pydoc.plain(pydoc.render_doc(da.Robot))
 left = [name for name, x in vars(da.Robot).items() if type(x).__name__ == "Later"]

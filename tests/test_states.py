@@ -205,12 +205,12 @@ def test_inverse_and_forward(tmp_path, source, target):
     assert np.abs(np.load(tmp_path / "qdd.npy") - given["qdd"]).max() < 1e-9
 
 
-def test_nothing_in_nothing_out(tmp_path):
+def test_a_table_without_states_is_an_error(tmp_path):
     (tmp_path / "a.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n")
-    assert evaluate_states(ARM, "inverse_dynamics", tmp_path / "a.csv", tmp_path / "b.csv") == 0
-    assert (tmp_path / "b.csv").read_text() == "tau_joint1,tau_joint2\n"
-    evaluate_states(ARM, "inverse_dynamics", tmp_path / "a.csv", tmp_path / "b.npz")
-    assert np.load(tmp_path / "b.npz")["tau"].shape == (0, 2)
+    for target in ("b.csv", "b.npz"):
+        with pytest.raises(da.Error, match=r"a\.csv: it contains no states"):
+            evaluate_states(ARM, "inverse_dynamics", tmp_path / "a.csv", tmp_path / target)
+        assert not (tmp_path / target).exists()
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):

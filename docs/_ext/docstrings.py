@@ -2,12 +2,14 @@
 
 import inspect
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from docstring_formulas import FORMULAS, WITHIN
 from docutils import nodes
-from plain_text import converted
+from plain_text import SHAPES, converted
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -37,7 +39,7 @@ def public_names() -> list[str]:
 def documented(folder: Path = API) -> set[str]:
     """The names that some page of the reference names itself."""
     pages = "\n".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
-    return set(re.findall(r"^(?:\.\. auto\w+:: (?:dalembert\.)?|  )([\w.]+)$", pages, re.MULTILINE))
+    return set(re.findall(r"^(?:\.\. (?:auto\w+|py:attribute):: (?:dalembert\.)?|  )([\w.]+)$", pages, re.MULTILINE))
 
 
 def entry(name: str) -> str:
@@ -53,6 +55,45 @@ def entry(name: str) -> str:
         kind = "function" if callable(thing) else "data"
     members = "\n   :members:\n   :exclude-members: count, index" if kind == "class" else ""
     return f".. auto{kind}:: dalembert.{name}{members}\n"
+
+
+def sentence(name: str) -> str:
+    """What a name is, in the first sentence of its docstring, without its signature, as Markdown."""
+    thing: Any = dalembert
+    for part in name.removeprefix("dalembert.").split("."):
+        thing = getattr(thing, part)
+    about = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    first = re.split(r"(?<=[^.][.])\s+(?=[A-Z`])", SHAPES.sub("", about).replace("Signature .", ""))[0].strip().removesuffix(".")
+    parts = WITHIN.split(first)
+    marked = [f"${FORMULAS[x]}$" if k % 2 else re.sub(r"([*_<>\[\]])", r"\\\1", x) for k, x in enumerate(parts)]
+    return "".join(marked).replace("|", r"\|")
+
+
+def contents(page: str) -> Iterator[tuple[str, list[str]]]:
+    """The sections of a page of the reference, and the names that each documents."""
+    every = set(public_names())
+    for section in re.split(r"^## ", page, flags=re.MULTILINE):
+        title, _, body = section.partition("\n")
+        if names := re.findall(r"^\.\. auto\w+:: ([\w.]+)$|^  ([A-Za-z][\w.]*)$", body, re.MULTILINE):
+            yield title.strip("# "), [a or b for a, b in names if a or b in every]  # as `names` does
+
+
+class Summary(SphinxDirective):
+    """`summary`: a table of all that the page documents, section by section, with a sentence and a link."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table, made from the page's own text."""
+        page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        rows = ["| | |", "|---|---|"]
+        for title, names in contents(page.partition("```{summary}")[2]):
+            rows += [f"| **{title}** | |"] if title and not page.startswith(f"# {title}") else []
+            for name in names:
+                short, whole = name.rpartition(".")[2], f"dalembert.{name.removeprefix('dalembert.')}"
+                rows.append(f"| {{py:obj}}`{short} <{whole}>` | {sentence(name)} |")
+        made = self.parse_text_to_nodes("\n".join(rows))
+        for table in made:
+            table["classes"].append("summary")
+        return made
 
 
 class Names(SphinxDirective):
@@ -77,4 +118,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx."""
     app.connect("autodoc-process-docstring", process)
     app.add_directive("names", Names)
+    app.add_directive("summary", Summary)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

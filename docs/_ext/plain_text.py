@@ -1,11 +1,13 @@
 """Docstrings are plain text: this makes reStructuredText of them, so that they look well and warn of nothing.
 
-`words in backticks` become code; paragraphs "name: ..." about parameters become a list; a paragraph that is an equation, and lines
-that are indented, stay as they are; examples stay examples; all else is escaped.
+`words in backticks` become code; paragraphs "name: ..." about parameters become a list; formulas that docstring_formulas knows are
+typeset, other equations and lines that are indented stay as they are; examples stay examples; all else is escaped.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+
+from docstring_formulas import FORMULAS, WITHIN, displayed
 
 SPECIAL = re.compile(r"([*_|\\])")
 CODE = re.compile(r"`([^`]+)`")
@@ -43,7 +45,7 @@ def render(block: list[str], parameters: frozenset[str], first: bool) -> list[st
     if block[0].startswith("- "):
         return [line if line.startswith(" ") else f"- {escaped(line[2:])}" for line in block]
     if not first and is_equation(block):
-        return [".. code-block:: text", "", *(f"    {line}" for line in block)]
+        return displayed(block) or [".. code-block:: text", "", *(f"    {line}" for line in block)]
     at = next((k for k, line in enumerate(block) if line.startswith(">>>")), len(block))
     text = [escaped(line) for line in block[:at]]
     return text if at == len(block) else [*text, "", *block[at:]]
@@ -80,6 +82,15 @@ def shapes_marked(text: str) -> str:
     """Shape signatures as code, the rest escaped."""
     at, out = 0, ""
     for match in SHAPES.finditer(text):
-        out += SPECIAL.sub(r"\\\1", text[at : match.start()]) + f"``{match[0]}``"
+        out += formulas_marked(text[at : match.start()]) + f"``{match[0]}``"
+        at = match.end()
+    return out + formulas_marked(text[at:])
+
+
+def formulas_marked(text: str) -> str:
+    """Formulas as mathematics, the rest escaped."""
+    at, out = 0, ""
+    for match in WITHIN.finditer(text):
+        out += SPECIAL.sub(r"\\\1", text[at : match.start()]) + f":math:`{FORMULAS[match[1]]}`"
         at = match.end()
     return out + SPECIAL.sub(r"\\\1", text[at:])

@@ -83,21 +83,36 @@ _parts.maxstring = _parts.maxother = _parts.maxlong = 200
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> Error:
-    """Error for a name that does not exist, with the nearest ones that do.
+    """Error for a name that does not exist, with the nearest one that does.
 
     >>> str(unknown("link", "elbo", ["shoulder", "elbow"]))
     "unknown link 'elbo'; did you mean 'elbow'? (known: shoulder, elbow)"
     >>> str(unknown("integrator", "RK4", ["rk4", "RK45"]))
     "unknown integrator 'RK4'; did you mean 'rk4'? (known: rk4, RK45)"
+    >>> str(unknown("quantity", "gravity", ["task_gravity", "gravity_force"]))
+    "unknown quantity 'gravity'; did you mean 'gravity_force'? (known: task_gravity, gravity_force)"
     """
-    from difflib import get_close_matches  # only mistakes need it
-
     names = list(known)
-    given = brief(name).strip("'")
-    near = [x for x in names if x.lower() == given.lower()] or get_close_matches(given, names[:1000], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = _nearest(brief(name).strip("'"), names[:1000])
+    hint = f"; did you mean {near!r}?" if near else ""
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return Error(f"unknown {what} {brief(name)}{hint} (known: {listed})")
+
+
+def _nearest(given: str, names: list[str]) -> str | None:
+    """What was meant: the same name in other letters, what another library calls so, what begins with it, is near it, or has it."""
+    from difflib import get_close_matches  # only mistakes need these
+
+    from dalembert.foreign import NAMES
+
+    low = given.lower().replace("-", "_").replace(" ", "_")
+    there = [x for x in names if x.lower() == low] or [x for x in [NAMES.get(given, "").partition("(")[0]] if x in names]
+    if not there and len(low) > 2:
+        there = [x for x in names if x.lower().startswith(low)]
+    there = there or get_close_matches(given, names, n=1)
+    if not there and len(low) > 2:
+        there = [x for x in names if low in x.lower()]
+    return there[0] if there else None
 
 
 def optional(name: str) -> Any:

@@ -33,6 +33,13 @@ NAMES = {
     "nonLinearEffects": "bias_force(q, qd)",
     "forwardKinematics": "poses(q)",
     "centerOfMass": "center_of_mass(q)",
+    "jacobianCenterOfMass": "com_jacobian(q)",
+    "computeFrameJacobian": 'jacobian(q, link, frame="body")',
+    "computeJointJacobian": 'jacobian(q, link, frame="body")',
+    "computeKineticEnergy": "kinetic_energy(q, qd)",
+    "computePotentialEnergy": "potential_energy(q)",
+    "randomConfiguration": "random_configuration(rng)",
+    "buildReducedModel": "lock({joint: position})",
     "nq": "n",
     "nv": "n",
     # Modern Robotics

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dalembert import groups
 from dalembert.engine import kernels, program
 from dalembert.foreign import Hints
 from dalembert.model import check as looks
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         derivatives,
         diagonalization,
         dominance,
+        drawing,
         factors,
         kinematics,
         metric,
@@ -41,6 +43,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     derivatives = Later("dalembert.quantities.derivatives")
     diagonalization = Later("dalembert.quantities.diagonalization")
     dominance = Later("dalembert.quantities.dominance")
+    drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
     kinematics = Later("dalembert.quantities.kinematics")
     metric = Later("dalembert.quantities.metric")
@@ -73,6 +76,14 @@ class Robot(Model, Hints):
     # looking
     summary = looks.summary
     check = looks.check
+    plot = drawing.plot
+    _repr_html_ = drawing.page
+
+    # what completion shows of the specialized ones
+    books = groups.books
+    diagonalized = groups.diagonalized
+    curvature = groups.curvature
+    simplified = groups.simplified
 
     # changing: each returns a new robot
     with_gravity = edit.with_gravity
@@ -197,6 +208,9 @@ class Robot(Model, Hints):
     base_regressor = parameters.base_regressor
     parameters = parameters.parameter_vector
     symbolic = symbolic_parameters.symbolic
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in groups.HIDDEN]
 
 
 def robot(name: str) -> Robot:

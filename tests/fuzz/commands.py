@@ -18,12 +18,14 @@ COMMANDS = {
     "equations": ("--symbols", "--parts", "-f", "--long", "--book", "--shared", "-o"),
     "derive": ("-m", "-f", "--symbols", "--longest", "-o"),
     "generate": ("-q", "-m", "--name", "-o"),
+    "save": ("--payload", "--gravity"),
 }  # fmt: skip
+CHANGES = ("--payload", "--gravity", "--damping", "--coulomb", "--armature", "--lock", "--snap", "--base")
 VALUES = (
     "", "-", "--", ".", "/", "two_link", "rp", "nowhere.urdf", "out.csv", "out.npz", "out.npy", "out.txt", "states.csv", "folder",
     "0", "1", "-1", "0.5,0", "1,2,3", "nan", "inf", "-inf", "1e999", "1e-320", "1e9", "abc", "a\0b", "a\nb", "\ud800", "x" * 10_000,
     "rk4", "RK45", "brandl", "lie_group", "M", "M,C", "none", "mass,com", "c", "python", "latex", "text", "mass_matrix", "🤖", "--debug",
-    "no/such/folder/out.csv", "out.tex", "99999999999999999999",
+    "no/such/folder/out.csv", "out.tex", "99999999999999999999", "2@0,0,1:link1", "1:", "@", "joint1=1", "joint1=", "=", "0 0 -1", "out.toml",
 )  # fmt: skip
 STATES = "q_joint1,q_joint2,qd_joint1,qd_joint2,qdd_joint1,qdd_joint2\n0,0,0,0,0,0\n"
 
@@ -36,7 +38,7 @@ def case(seed: int) -> None:
     words += ["c"] if command == "generate" and rng.random() < 0.8 else []
     words += ["states.csv"] if command in ("inverse", "forward") and rng.random() < 0.8 else []
     for _ in range(rng.randint(0, 3)):
-        words += [rng.choice(COMMANDS[command])] if COMMANDS[command] and rng.random() < 0.8 else []
+        words += [rng.choice((*COMMANDS[command], *CHANGES))] if command != "robots" and rng.random() < 0.8 else []
         words += [rng.choice(VALUES)] if rng.random() < 0.8 else []
     words = [word for word in words if word != "--debug"]  # which is to show tracebacks
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -10,13 +10,14 @@ from importlib.util import find_spec
 from typing import Any
 
 from dalembert.cli.streams import standing_in
+from dalembert.cli.wording import in_words
 from dalembert.errors import AccuracyWarning, DataWarning, Error, PerformanceWarning, SingularWarning
 
 WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `dalembert ...`; returns the exit code: 0, 1 for suspicious data (check), 2 for errors, 130 for Ctrl-C."""
+    """Run `dalembert ...`; returns the exit code: 0, 1 for errors in a robot's data (check), 2 for errors, 130 for Ctrl-C."""
     with standing_in():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 
@@ -56,10 +57,11 @@ def _run(arguments: list[str]) -> int:
     """Typer's own handling of errors would print boxes, so only its parsing and calling are used."""
     import typer
 
-    from dalembert.cli.app import app
+    from dalembert.cli.app import app, flags_without_types
 
     usage_error: Any = typer.BadParameter.__base__  # of click, or of typer's own copy of it, by its version
     command = typer.main.get_command(app)
+    flags_without_types(command)
     try:
         if "_DALEMBERT_COMPLETE" in os.environ:  # a shell asks for completions
             command.main(arguments, prog_name="dalembert")
@@ -85,7 +87,7 @@ def _told(error: BaseException) -> str:
     """One line; unexpected exceptions are prefixed with their type."""
     if isinstance(error, OSError) and error.strerror:  # files have errors of their own, so this is of what was printed
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows the traceback)"
+    return in_words(str(error)) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
 def _fail(message: str) -> int:
@@ -94,7 +96,7 @@ def _fail(message: str) -> int:
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"dalembert: warning: {Error(message)}", file=sys.stderr)
+    print(f"dalembert: warning: {Error(in_words(str(message)))}", file=sys.stderr)
 
 
 def _finish_output() -> None:

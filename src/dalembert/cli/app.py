@@ -1,11 +1,13 @@
 """The commands together."""
 
-from typing import Annotated
+import inspect
+from typing import Annotated, Any
 
 import typer
 
 import dalembert as da
 from dalembert.cli import computing, looking, writing
+from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
 
@@ -18,8 +20,12 @@ dalembert check arm.urdf && dalembert info arm.urdf
 
 dalembert inverse puma560 states.csv -o torques.csv
 
-Exit codes: 0 success; 1 suspicious data (check); 2 wrong usage or another error, in one line (--debug shows the traceback);
-130 Ctrl-C; 141 the reader of the output closed the pipe."""
+dalembert inverse arm.urdf states.csv --payload 2@0,0,0.1 --damping 0.5
+
+Exit codes: 0 success; 1 check found errors in the robot's data; 2 wrong usage or another error, in one line (--debug shows the
+traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
+
+HELP = ["-h", "--help"]
 
 app = typer.Typer(
     name="dalembert",
@@ -28,7 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP},
 )
 
 
@@ -51,4 +57,13 @@ def options(
 for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Write", writing)):
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
-        app.command(function.__name__, rich_help_panel=panel, epilog=examples)(function)
+        command = changing(function) if "robot" in inspect.signature(function).parameters else function
+        app.command(function.__name__, rich_help_panel=panel, epilog=examples)(command)
+
+
+def flags_without_types(command: Any) -> None:
+    """Flags take no value: the help shows none."""
+    for each in (command, *getattr(command, "commands", {}).values()):
+        for option in (*each.params, each.get_help_option(typer.Context(each, help_option_names=HELP))):
+            if getattr(option, "is_flag", False):
+                option.metavar = ""

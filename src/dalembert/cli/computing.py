@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from dalembert.cli.parts import Output, RobotName, completing, find_robot, numbers, progress, said
+from dalembert.cli.changes import values
+from dalembert.cli.parts import Output, completing, progress, said
 from dalembert.engine.registry import methods
 from dalembert.errors import Error
 from dalembert.files import load_states, read_states
@@ -19,7 +20,7 @@ from dalembert.simulation.adaptive import SOLVERS
 from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.simulation.stages import ROUTES
 from dalembert.simulation.trajectory import Trajectory
-from dalembert.text import table
+from dalembert.text import table, wrapped
 
 CHOICES = (*INTEGRATORS, "moreau", *SOLVERS)
 
@@ -36,7 +37,7 @@ def _method(quantity: str) -> Any:
 
 
 def inverse(
-    robot: RobotName,
+    robot: Robot,
     states: Annotated[str, _source] = "-",
     output: Output = "-",
     method: Annotated[str | None, _method("inverse_dynamics")] = None,
@@ -48,7 +49,7 @@ def inverse(
 
 
 def forward(
-    robot: RobotName,
+    robot: Robot,
     states: Annotated[str, _source] = "-",
     output: Output = "-",
     method: Annotated[str | None, _method("forward_dynamics")] = None,
@@ -59,22 +60,26 @@ def forward(
     _evaluate(robot, "forward_dynamics", states, output, method, everything, header)
 
 
-def _evaluate(robot: str, quantity: str, source: str, target: str, method: str | None, everything: bool, header: bool) -> None:
+def _evaluate(robot: Robot, quantity: str, source: str, target: str, method: str | None, everything: bool, header: bool) -> None:
     if source == "-" and sys.stdin.isatty():
         raise Error("states are read from standard input, but nothing is piped in: give a file, or pipe one")
-    arm = find_robot(robot)
     with progress(quantity.replace("_", " ")) as bar:
-        count = evaluate_states(arm, quantity, source, target, method=method, everything=everything, names=header, progress=bar)
+        count = evaluate_states(robot, quantity, source, target, method=method, everything=everything, names=header, progress=bar)
     if target != "-":
         said(f"{target}: {count} states")
 
 
 def simulate(
-    robot: RobotName,
-    q0: Annotated[str | None, typer.Option("--q0", help="Initial positions, comma-separated, or a file (its first state).")] = None,
-    qd0: Annotated[str | None, typer.Option("--qd0", help="Initial velocities; 0.")] = None,
-    duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds.")] = 1.0,
-    step: Annotated[float, typer.Option("--step", "-s", help="Seconds.")] = 1e-3,
+    robot: Robot,
+    q0: Annotated[
+        str | None,
+        typer.Option("--q0", metavar="Q", help="Initial positions, a number for each joint (0.5,0), or a file (its first state)."),
+    ] = None,
+    qd0: Annotated[
+        str | None, typer.Option("--qd0", metavar="QD", help="Initial velocities, in the same way; at rest by default.")
+    ] = None,
+    duration: Annotated[float, typer.Option("--duration", "-t", metavar="S", help="Seconds to simulate.")] = 1.0,
+    step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds of a step.")] = 1e-3,
     integrator: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +99,9 @@ def simulate(
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
         str | None,
-        typer.Option("--torque", help="Joint forces: comma-separated numbers, or a file with a row for each step; default 0."),
+        typer.Option(
+            "--torque", metavar="TAU", help="Joint forces: a number for each joint, or a file with a row for each step; default 0."
+        ),
     ] = None,
     velocities: Annotated[
         str, typer.Option(help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES))
@@ -103,17 +110,16 @@ def simulate(
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
     """Simulate the motion; without an output file, print a summary with the energy balance."""
-    arm = find_robot(robot)
     if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
         raise Error(f"{output}: a motion is written as .csv or .npz")
-    start = _start(arm, q0, qd0)
-    forces = None if torque is None else _numbers_or_file(arm, torque, "tau", "--torque")
+    start = _start(robot, q0, qd0)
+    forces = None if torque is None else _numbers_or_file(robot, torque, "tau", "--torque")
     if forces is not None and forces.ndim > 1 and len(forces) == round(duration / step) + 1:
         forces = forces[:-1]  # of a trajectory: nothing follows its last sample
     with progress("simulating") as bar:
         options: dict[str, Any] = {"integrator": integrator, "method": method, "velocities": velocities, "every": every}
         options |= {"restitution": restitution, "slip_speed": slip_speed, "saturate": saturate}
-        trajectory = arm.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
+        trajectory = robot.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
     if output is None:
         print(_summary(trajectory))
     elif output == "-":
@@ -127,15 +133,27 @@ def simulate(
 def _is_file(text: str) -> bool:
     """Whether it names a file, or standard input, rather than numbers."""
     try:
-        [float(x) for x in text.split(",")]
-    except ValueError:
+        values(text, "numbers")
+    except Error:
         return text == "-" or bool(Path(text).suffix) or Path(text).exists()
     return False
 
 
+def _numbers(arm: Robot, text: str, what: str) -> Any:
+    """One number for each joint."""
+    try:
+        found = values(text, what)
+    except Error:
+        raise Error(f"{what} must be numbers with commas between them, or a file, got {text!r}") from None
+    if len(found) != arm.n:
+        joints = f"one for each joint of {arm.name}"
+        raise Error(f"{what} needs {arm.n} number{'s' * (arm.n != 1)}, {joints}, got {len(found)}: {text!r}")
+    return np.array(found)
+
+
 def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or the rows (steps, n) of a file."""
-    return load_states(arm, text, [part])[part] if _is_file(text) else np.array(numbers(text, arm.n, what))
+    return load_states(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, what)
 
 
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
@@ -150,7 +168,7 @@ def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
 
 def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or those of the first state of a file."""
-    return _first(arm, text, [part])[part] if _is_file(text) else np.array(numbers(text, arm.n, what))
+    return _first(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, what)
 
 
 def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
@@ -183,9 +201,9 @@ def _balance(trajectory: Trajectory) -> str:
     struck = trajectory.lost_at_stops[-1]
     stops = f" + lost at stops {struck:.6g} J" if struck else ""
     rubbed = f"lost to friction {lost - struck:.6g} J{stops}"
-    parts = f"change {change:.6g} J - work {work:.6g} J + {rubbed} = {trajectory.balance[-1]:.3g} J"
+    parts = f"change of energy {change:.6g} J - work {work:.6g} J + {rubbed} = {trajectory.balance[-1]:.3g} J"
     verdict = f", which is too much: {trajectory.doubt}" if trajectory.doubt else ""
-    return f"balance: {parts}; off by at most {trajectory.drift:.1g} of the energy exchanged{verdict}"
+    return wrapped(f"{parts}; off by at most {trajectory.drift:.1g} of the energy exchanged{verdict}", "balance: ")
 
 
 COMMANDS = (

@@ -1,18 +1,25 @@
 """Commands that show something about a robot."""
 
+import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import dalembert as da
-from dalembert.cli.parts import RobotName, complete_robot, completing, find_robot, on_terminal, progress, show, show_table
+from dalembert.cli.changes import OPTIONS
+from dalembert.cli.parts import completing, on_terminal, progress, show, show_table
+from dalembert.cli.wording import in_words
+from dalembert.robots import Robot
 from dalembert.studies.bench import BATCH
 from dalembert.studies.bench import bench as measured
 from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
 _quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
+
+SNAP = re.compile(r"robot\.snapped\(([^)]*)\)")
 
 
 def robots() -> None:
@@ -25,49 +32,54 @@ def robots() -> None:
         print(table(cells))
 
 
-def info(robot: RobotName) -> None:
+def info(robot: Robot) -> None:
     """Show the model and its conventions."""
-    print(find_robot(robot).summary())
+    print(in_words(robot.summary()))
 
 
-def check(robot: RobotName) -> None:
-    """List suspicious data; the exit code is 1 if there are any."""
-    findings = find_robot(robot).check()
-    print(findings)
-    raise typer.Exit(1 if findings else 0)
+def check(robot: Robot, context: typer.Context) -> None:
+    """List suspicious data: errors, with which results are wrong (exit code 1), and hints (exit code 0)."""
+    findings = robot.check()
+    print(in_words(str(findings)))
+    if angles := [float(x) for found in findings.about("angle") for x in SNAP.findall(found.message)]:
+        given = {option.name: context.params[option.name] for option in OPTIONS} | {"snap": f"{max(angles):g}"}
+        words = [f"--{name}={value}" for name, value in given.items() if value is not None]
+        print("\nThis command saves the robot with right angles (--snap works with every other command, too):")
+        print(shlex.join(["dalembert", "save", context.params["robot"], f"{robot.name}.toml", *words]))
+    raise typer.Exit(1 if findings.errors else 0)
 
 
 def study(
-    robot: RobotName,
+    robot: Robot,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report.")] = None,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
 
-    arm = find_robot(robot)
     with progress("comparing formulations") as bar:
-        compared = da.compare(arm, progress=bar or False)
+        compared = da.compare(robot, progress=bar or False)
     with progress("writing the report") as bar:
-        path = report.study(arm, output, compared=compared, progress=bar or False)
-    print(arm.summary())
-    if findings := arm.check():
-        print(f"\nsuspicious data:\n{findings}")
-    for title, cells in (brief.forces(arm), brief.best(compared)) if arm.n else ():
+        path = report.study(robot, output, compared=compared, progress=bar or False)
+    print(in_words(robot.summary()))
+    if findings := robot.check():
+        print(f"\nsuspicious data:\n{in_words(str(findings))}")
+    for title, cells in (brief.forces(robot), brief.best(compared)) if robot.n else ():
         print(f"\n{title}")
         show(cells)
     print(f"\nreport: {path} (open it in a browser)")
+    if robot.n:
+        print(f"its motion, for dalembert inverse and others: {path.with_name('motion.csv')}")
 
 
 def compare(
-    robot: RobotName,
+    robot: Robot,
     quantity: Annotated[list[str] | None, _quantity] = None,
     states: Annotated[int, typer.Option(min=1, help="Number of states in the timed batch.")] = BATCH,
     everything: Annotated[bool, typer.Option("--everything", help="Include methods that take minutes on large robots.")] = False,
 ) -> None:
     """Compare every formulation: agreement, operations next to the papers' polynomials, time, growth."""
-    arm = find_robot(robot)
     with progress("compiling and comparing") as bar:
-        comparison = da.compare(arm, quantity or COMPARED, states, everything=everything, progress=bar or False)
+        comparison = da.compare(robot, quantity or COMPARED, states, everything=everything, progress=bar or False)
     if not on_terminal():
         print(comparison)
         return
@@ -81,23 +93,20 @@ def compare(
 
 
 def complexity(
-    robot: Annotated[
-        str | None, typer.Argument(metavar="[ROBOT]", help="A robot; if omitted, polynomials in n.", autocompletion=complete_robot)
-    ] = None,
+    robot: Robot | None = None,
     quantity: Annotated[str, _quantity] = "inverse_dynamics",
 ) -> None:
-    """Count the operations of every method, for a robot or in general, next to the counts in the papers."""
-    print(da.complexity(find_robot(robot) if robot else None, quantity))
+    """Count the operations of every method, for a robot or in general, and show the papers' counts beside them."""
+    print(da.complexity(robot, quantity))
 
 
 def bench(
-    robot: RobotName,
+    robot: Robot,
     states: Annotated[int, typer.Option(min=1, help="Number of states in a batch.")] = BATCH,
 ) -> None:
     """Time the main quantities on this machine, next to Pinocchio if it is installed."""
-    arm = find_robot(robot)
     with progress("compiling and measuring") as bar:
-        timings = measured(arm, states, progress=bar or False)
+        timings = measured(robot, states, progress=bar or False)
     if not on_terminal():
         print(timings)
         return
@@ -115,10 +124,10 @@ def where(
 
 COMMANDS = (
     (robots, ["dalembert robots"]),
-    (info, ["dalembert info panda"]),
+    (info, ["dalembert info panda", "dalembert info arm.urdf --payload 2@0,0,0.1 --gravity 0,0,-1.62"]),
     (check, ["dalembert check arm.urdf || echo look at it first"]),
     (study, ["dalembert study puma560 -o report", "dalembert study arm.urdf"]),
-    (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix | less -S"]),
+    (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix"]),
     (complexity, ["dalembert complexity", "dalembert complexity puma560 --quantity forward_dynamics"]),
     (bench, ["dalembert bench panda"]),
     (where, ['dalembert where "FGL 3.3-55"', 'dalembert where "FGL table 3.4"']),

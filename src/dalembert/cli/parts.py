@@ -51,20 +51,11 @@ def find_robot(name: str) -> Robot:
     """A built-in robot, or one from a file."""
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
+    if Path(name).is_dir():
+        inside = sorted(x.name for x in Path(name).iterdir() if x.suffix.lower() in FILES)
+        there = f"such as {Path(name) / inside[0]}" if inside else "there is none in it"
+        raise Error(f"{name} is a folder: name a .urdf or .toml file, {there}")
     return load(Robot, name)
-
-
-def numbers(text: str, n: int, what: str) -> list[float]:
-    """Comma-separated numbers, one for each joint; a single one applies to all."""
-    try:
-        values = [float(x) for x in text.split(",")]
-    except ValueError:
-        raise Error(f"{what} must be comma-separated numbers or a file, got {text!r}") from None
-    if len(values) == 1:
-        return values * n
-    if len(values) != n:
-        raise Error(f"{what} needs {n} numbers, one for each joint (or one for all), got {len(values)}")
-    return values
 
 
 def listed(text: str | None) -> tuple[str, ...]:
@@ -115,7 +106,22 @@ def show_table(cells: Sequence[Sequence[str]], left: int = 1) -> None:
         drawn.add_row(*map(Text, row))
     console = Console()
     least = Measurement.get(console, console.options.update_width(10_000), drawn).minimum  # numbers are not cut
+    if least > console.width and len(cells[0]) > 2:  # the last columns go below, beside the first
+        fits = _fitting(cells, console.width)
+        show_table([row[:fits] for row in cells], left)
+        show_table([[row[0], *row[fits:]] for row in cells], left)
+        return
     Console(width=max(console.width, least)).print(drawn)
+
+
+def _fitting(cells: Sequence[Sequence[str]], width: int) -> int:
+    """How many of the columns fit, two at least; a title is as wide as its longest word."""
+    taken = 0
+    for c in range(len(cells[0])):
+        taken += 1 + max(max(map(len, cells[0][c].split(" "))), *(len(row[c]) for row in cells[1:]))
+        if taken > width and c > 1:
+            return c
+    return len(cells[0]) - 1
 
 
 @contextmanager

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.parts import Output, RobotName, completing, find_robot, listed, said, write_text
+from dalembert.cli.parts import Output, completing, listed, said, write_text
 from dalembert.codegen import PRINTERS
 from dalembert.codegen.c import REALS
 from dalembert.engine.registry import QUANTITIES, methods
 from dalembert.errors import Error, unknown
+from dalembert.robots import Robot
 from dalembert.symbolic.closed_form.equations import PARTS_OF
 from dalembert.symbolic.closed_form.write import label
 from dalembert.symbolic.derivation.methods import METHODS
@@ -36,8 +37,17 @@ def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in able if name.startswith(incomplete)]
 
 
+def save(
+    robot: Robot,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; it ends in .toml.")],
+) -> None:
+    """Save the robot, with what the options below change, as a TOML file that every command takes."""
+    robot.save(file)
+    said(file)
+
+
 def equations(
-    robot: RobotName,
+    robot: Robot,
     symbols: Annotated[
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
@@ -54,7 +64,7 @@ def equations(
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
-    closed, wanted = da.equations(find_robot(robot), listed(symbols), where="book" if book else None), listed(parts)
+    closed, wanted = da.equations(robot, listed(symbols), where="book" if book else None), listed(parts)
     assignments = closed.shared(*wanted) if shared else None
     if output != "-" and format != "sympy":
         said(assignments.save(output) if assignments else closed.save(output, short=not long))
@@ -71,7 +81,7 @@ def equations(
 
 
 def derive(
-    robot: RobotName,
+    robot: Robot,
     method: Annotated[
         str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS))
     ] = "lagrange_euler",
@@ -86,7 +96,7 @@ def derive(
 ) -> None:
     """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
     _among(format, DOCUMENTS, "format")
-    derivation = da.derive(find_robot(robot), method, listed(symbols), longest=longest)
+    derivation = da.derive(robot, method, listed(symbols), longest=longest)
     if output == "-":
         write_text(derivation.latex() if format == "latex" else derivation.markdown(), output)
     else:
@@ -94,7 +104,7 @@ def derive(
 
 
 def generate(
-    robot: RobotName,
+    robot: Robot,
     language: Annotated[str, typer.Argument(help=f"One of {', '.join(PRINTERS)}.", autocompletion=completing(*PRINTERS))],
     quantity: Annotated[
         list[str] | None,
@@ -128,7 +138,7 @@ def generate(
         raise Error("--header writes two files: say into which folder with -o, for example -o .")
     chosen = quantity or ["inverse_dynamics"]
     style: dict[str, Any] = {"dtype": dtype, "header": header, "batch": not no_batch}
-    code = find_robot(robot).generate(language, chosen, method, name=name, **style)
+    code = robot.generate(language, chosen, method, name=name, **style)
     if output == "-":
         write_text(code, output)
         return
@@ -139,6 +149,7 @@ def generate(
 
 
 COMMANDS = (
+    (save, ["dalembert save arm.urdf arm.toml --snap 1e-4", "dalembert save panda loaded.toml --payload 2@0,0,0.1:panda_hand"]),
     (
         equations,
         [

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -10,38 +10,56 @@ from dalembert.arguments import choice
 from dalembert.model.links import FRICTION, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
-from dalembert.text import Text, table
+from dalembert.text import Text, table, wrapped
 
 ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a rounded right angle
 HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, the units may be wrong
 
 CONVENTIONS = """\
-equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w, w acts ON the robot
+equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w
+wrenches     w acts ON the robot
 units        SI and radians; link side of the gearing
-gravity      the physical field in the world; g(q) is the torque that holds the arm still
+gravity      the physical field in the world; g(q) holds the arm still
 six-vectors  angular part first: (omega, v), (moment, force)
 inertia      about the centre of mass, in link axes, true tensor entries
 link frame   in its parent's: before . motion along z . after"""
 
 
 TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "unread")
+WRONG = ("unread", "inertia", "mimic")  # topics with which results are not those of a real robot, or not those of the file's
 
 
 class Finding(NamedTuple):
-    """One suspicious entry: where, which topic, and why."""
+    """One suspicious entry: where, which topic, why, and whether results are wrong with it or it is only worth a look."""
 
     link: str
     topic: str
     message: str
+    level: Literal["error", "hint"]
+
+    @property
+    def told(self) -> str:
+        """Where and what, without the level."""
+        return f"{self.link}: {self.message} [{self.topic}]"
 
     def __str__(self) -> str:
-        return f"{self.link}: {self.message} [{self.topic}]"
+        return f"{self.level}: {self.told}"
 
 
 class Findings(tuple[Finding, ...]):
-    """All suspicious entries; empty (false) if there are none."""
+    """All suspicious entries, errors first; empty (false) if there are none."""
 
     __slots__ = ()
+
+    @property
+    def errors(self) -> "Findings":
+        """What makes results wrong: data that no body can have, and what of a file was not taken as it says."""
+        return Findings(f for f in self if f.level == "error")
+
+    @property
+    def hints(self) -> "Findings":
+        """What is possible, but worth a look."""
+        return Findings(f for f in self if f.level == "hint")
 
     def about(self, topic: str) -> "Findings":
         """Only those of one topic."""
@@ -59,46 +77,57 @@ def check(robot: Model) -> Findings:
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
-    link1: moves but has no mass [mass]
+    hint: link1: moves but has no mass [mass]
     """
-    noted = [Finding(note.link, note.topic, note.remark) for note in robot.notes]
+    noted = [_found(note.link, note.topic, note.remark) for note in robot.notes]
     carrying, joints = set(robot.parents), set(robot.joint_names)
     findings = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
+    if robot.n and not any(link.inertia.mass or link.inertia.tensor.any() or link.joint.armature for link in robot.links):
+        told = "no moving link has mass, so there is nothing to compute: add masses and inertias to the file"
+        rest = [doubt for doubt in findings if doubt.topic != "mass"]  # which would say it of every link
+        findings = [_found(robot.base_name, "mass", told, serious=True), *rest]
     known = {(doubt.link, doubt.topic) for doubt in findings}
-    return Findings([*(note for note in noted if (note.link, note.topic) not in known), *findings])
+    every = [*(note for note in noted if (note.link, note.topic) not in known), *findings]
+    return Findings(sorted(every, key=lambda found: found.level))  # errors before hints, else in their order
+
+
+def _found(link: str, topic: str, message: str, *, serious: bool = False) -> Finding:
+    return Finding(link, topic, message, "error" if serious or topic in WRONG else "hint")
 
 
 def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
     if body.mass == 0.0:
         bare = not (body.tensor.any() or carrying or joint.armature)
-        yield Finding(link.name, "mass", "moves but has no mass" + (" and carries no mass: M is singular" if bare else ""))
+        cure = f" and carries no mass: M is singular; add mass with robot.with_payload(0.1, link={link.name!r})" if bare else ""
+        yield _found(link.name, "mass", f"moves but has no mass{cure}", serious=bare)
     if reason := body.impossible():
-        yield Finding(link.name, "inertia", f"impossible inertia: {reason}")
+        yield _found(link.name, "inertia", f"impossible inertia: {reason}")
     for where, pose in (("before", link.before), ("after", link.after)):
         if (off := almost_right(pose)) > 0:
-            yield Finding(
+            yield _found(
                 link.name,
                 "angle",
                 f"rotation {where} the joint is {off:.1e} off a right angle; fix with robot.snapped({2 * off:.0e})",
             )
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
-        yield Finding(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")
+        yield _found(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")
     elif body.mass > 0 and (radius := math.sqrt(float(np.abs(body.tensor).max())) / math.sqrt(body.mass)) > 10.0:
-        yield Finding(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
+        yield _found(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic
         told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
-        yield Finding(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent")
+        cure = f"; hold both with robot.lock({ {m.joint: 0.0, joint.name: m.offset} })" if m.joint in joints else ""
+        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent{cure}")
     if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):
         told = f"friction offset {joint.friction_offset:g} exceeds the Coulomb level {most:g}: friction would drive the joint"
-        yield Finding(link.name, "friction", f"joint {joint.name!r}: {told}")
+        yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")
     if 0 < joint.static_friction < joint.coulomb:
         told = f"static friction {joint.static_friction:g} is less than Coulomb friction {joint.coulomb:g}"
-        yield Finding(link.name, "friction", f"joint {joint.name!r}: {told}")
+        yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")
     if joint.lower == joint.upper:
-        yield Finding(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
+        yield _found(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
 
 
 def almost_right(pose: Pose) -> float:
@@ -111,28 +140,39 @@ def almost_right(pose: Pose) -> float:
 def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
     head = f"{robot.name}: {robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
-    lines = [f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2"]
+    lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
-        lines.append(f"source: {robot.source}")
-    rows = [("#", "joint", "kind", "parent", "link", "mass", "centre of mass", "range", "friction", "armature")]
+        lines.append(wrapped(robot.source, "source: "))
+    lines += [table(_joint_rows(robot)), table(_body_rows(robot))]
+    if robot.frames:
+        lines.append(wrapped(", ".join(f"{f.name} (on {f.link})" for f in robot.frames), "frames: "))
+    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in robot.links if x.joint.mimic]
+    if follows:
+        lines.append(wrapped(", ".join(follows), "mimic joints, treated as independent: "))
+    doubts = check(robot)
+    lines.append(f"suspicious data: {len(doubts)}" + (", see robot.check()" if doubts else ""))
+    return Text("\n".join([*lines, "", CONVENTIONS]))
+
+
+def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
+    """How the joints stand, and how far they go."""
+    rows = [("#", "joint", "kind", "range", "link", "parent")]
     for i, link in enumerate(robot.links):
         j = link.joint
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
-        span = f"{_limit(j.lower)} .. {_limit(j.upper)}"
+        rows.append((str(i), j.name, kind, f"{_limit(j.lower)} .. {_limit(j.upper)}", link.name, link.parent))
+    return rows
+
+
+def _body_rows(robot: Model) -> list[tuple[str, ...]]:
+    """What moves with the joints; friction is damping, Coulomb's level, and what else there is."""
+    rows = [("#", "mass", "centre of mass", "friction", "armature")]
+    for i, link in enumerate(robot.links):
+        j, body = link.joint, link.inertia
         rubs = f"{j.damping:g}, {j.coulomb:g}" + "".join(f", {k} {getattr(j, k):g}" for k in FRICTION[2:] if getattr(j, k))
-        rubs = rubs if j.rubs else "-"
         rotor = f"{j.armature:g}" if j.armature else "-"
-        body = link.inertia
-        rows.append((str(i), j.name, kind, link.parent, link.name, f"{body.mass:g}", _vector(body.com), span, rubs, rotor))
-    lines.append(table(rows))
-    if robot.frames:
-        lines.append("frames: " + ", ".join(f"{f.name} (on {f.link})" for f in robot.frames))
-    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in robot.links if x.joint.mimic]
-    if follows:
-        lines.append(f"mimic joints, treated as independent: {', '.join(follows)}")
-    doubts = check(robot)
-    lines.append(f"suspicious data: {len(doubts)}" + (", see check()" if doubts else ""))
-    return Text("\n".join([*lines, "", CONVENTIONS]))
+        rows.append((str(i), f"{body.mass:g}", _vector(body.com), rubs if j.rubs else "-", rotor))
+    return rows
 
 
 def _vector(v: np.ndarray) -> str:

@@ -56,7 +56,7 @@ def tip(robot: Model) -> str:
     tips = [name for i, name in enumerate(robot.link_names) if i not in carried]
     if len(tips) == 1:
         return tips[0]
-    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); choose one with link=...")
+    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); choose one, or a frame, with link=...")
 
 
 def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:

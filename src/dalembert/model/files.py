@@ -50,11 +50,9 @@ def load(cls: type[M], path: str | Path) -> M:
     model = readers[suffix](cls, data, path.name)
     if suffix != ".toml":
         model = replace(model, file=str(path.absolute()))
-    findings = check(model)
-    doubts = [*findings.about("unread"), *findings.about("inertia"), *findings.about("mimic")]
-    if doubts:
+    if doubts := check(model).errors:
         more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
-        warn(f"{path.name}: {doubts[0]}{more}", DataWarning)
+        warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return model
 
 

@@ -54,7 +54,9 @@ def evaluate_states(
             yield (states if everything else {}) | {result: values}
 
     pieces = computed()
-    first_piece = next(pieces, {result: np.zeros((0, robot.n))})  # without any states, the columns all the same
+    first_piece = next(pieces, None)
+    if first_piece is None:
+        raise Error(f"{source if isinstance(source, str | Path) and str(source) != '-' else 'the input'}: it contains no states")
     write_states(robot, target, chain([first_piece], pieces), names=names)
     if singular:
         warn(

@@ -1,27 +1,16 @@
 """Figures of trajectories."""
 
-import io
 from typing import Any
 
 from dalembert.errors import optional
+from dalembert.quantities.drawing import showing
 
 PANELS = (("q", "position, rad or m"), ("qd", "velocity, rad/s or m/s"), ("tau", "force, N m or N"))
 
 
-def _shown(figure: Any) -> Any:
-    """A kind of figure that a notebook shows by itself, without pyplot and its global state."""
-
-    def png(made: Any) -> bytes:
-        held = io.BytesIO()
-        made.savefig(held, format="png", dpi=100)
-        return held.getvalue()
-
-    return type("Figure", (figure,), {"_repr_png_": png})
-
-
 def figure(trajectory: Any) -> Any:
     """Positions, velocities, forces and energies over time, one panel each."""
-    made = _shown(optional("matplotlib.figure").Figure)(figsize=(10, 7), layout="constrained")
+    made = showing(optional("matplotlib.figure").Figure)(figsize=(10, 7), layout="constrained")
     axes = made.subplots(2, 2, sharex=True)
     for panel, (kind, label) in zip(axes.flat, PANELS, strict=False):
         panel.plot(trajectory.time, getattr(trajectory, kind), label=trajectory.robot.joint_names)

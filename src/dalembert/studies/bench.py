@@ -16,7 +16,7 @@ from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.studies.timing import random_inputs, seconds
-from dalembert.text import table
+from dalembert.text import table, wrapped
 
 BATCH = 10_000
 MOST_STATES = 10_000_000
@@ -65,10 +65,10 @@ class Bench:
     @property
     def head(self) -> str:
         """What was measured."""
-        return f"{self.name} without friction: a state in a batch of {self.states}, and one Python call; one thread"
+        return wrapped(f"{self.name} without friction: a state in a batch of {self.states}, and one Python call; one thread")
 
     def __str__(self) -> str:
-        return "\n\n".join([self.head, *([table(self.cells(), right=True)] if self.rows else []), *self.notes])
+        return "\n\n".join([self.head, *([table(self.cells(), right=True)] if self.rows else []), *map(wrapped, self.notes)])
 
     def __repr__(self) -> str:
         return str(self)

@@ -21,7 +21,7 @@ from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.studies.complexity import NOTES, Printed, comparable, polynomials, printed, value
 from dalembert.studies.timing import random_inputs, seconds
-from dalembert.text import table
+from dalembert.text import table, wrapped
 from dalembert.trace.count import OperationCount
 
 COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -73,9 +73,9 @@ class Comparison:
     @property
     def head(self) -> str:
         """What the columns mean."""
-        return (
-            f"{self.name}, n = {self.n}: difference from the first at {SAMPLE} random states, relative to the largest entry;\n"
-            "operations of one evaluation, customized to this robot and as the source is written (general), totals with divisions\n"
+        return wrapped(
+            f"{self.name}, n = {self.n}: difference from the first at {SAMPLE} random states, relative to the largest entry; "
+            "operations of one evaluation, customized to this robot and as the source is written (general), totals with divisions "
             f"and square roots; nanoseconds of a state in a batch of {self.states}, one thread; growth of the general count with n"
         )
 
@@ -90,7 +90,7 @@ class Comparison:
         return tuple(remarks)
 
     def __str__(self) -> str:
-        return "\n\n".join([self.head, *(_text(self.cells(q)) for q in self.quantities), *self.remarks])
+        return "\n\n".join([self.head, *(_text(self.cells(q)) for q in self.quantities), *map(wrapped, self.remarks)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -118,11 +118,10 @@ def _cells(row: Row, n: int, width: int) -> list[list[str]]:
 
 
 def _text(cells: list[list[str]]) -> str:
-    """Numbers end together, and the words about printed counts begin together."""
-    if len(cells[0]) > BEFORE_PRINTED:
-        width = max(len(row[-1]) for row in cells)
-        cells = [[*row[:-1], row[-1].ljust(width)] for row in cells]
-    return table(cells, right=True)
+    """The printed counts, of which a method may have several, in a table of their own."""
+    theirs = [[row[0], *row[BEFORE_PRINTED:]] for row in cells if any(row[BEFORE_PRINTED:])]
+    tables = [[row[:BEFORE_PRINTED] for row in cells], *([theirs] if theirs else [])]
+    return "\n\n".join(table(rows, right=True) for rows in tables)
 
 
 def _flat(row: Row, n: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from dalembert.studies.tables import (
     total,
     value,
 )
-from dalembert.text import Text, table
+from dalembert.text import Text, table, wrapped
 
 FIT, CHECK = range(3, 9), 12  # with one or two joints the base still shows
 FORWARD = "forward_dynamics"
@@ -216,8 +216,8 @@ def _of_robot(robot: Robot, quantity: str) -> Text:
         for k, p in enumerate((printed(method, quantity) if comparable(robot) else []) or [None]):
             theirs = ["", "", "", ""] if p is None else [*(_at(x, robot.n) for x in (p.mul, p.add, p.total)), p.label]
             rows.append([*(ours if k == 0 else [""] * len(ours)), *theirs])
-    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
-    note += f"\nskipped, too large for so many joints: {', '.join(large)}" if large else ""
+    note = f"\n\n{wrapped(NOTES[quantity])}" if quantity in NOTES else ""
+    note += "\n\n" + wrapped(", ".join(large), "skipped, too large for so many joints: ") if large else ""
     return Text(f"{robot.name}, n = {robot.n}; totals with divisions and square roots\n" + table(rows, right=True) + note)
 
 
@@ -236,7 +236,7 @@ def _in_general(quantity: str) -> Text:
         for k, p in enumerate(printed(method, quantity) or [None]):
             theirs = [] if p is None else [polynomials(p), *(str(value(p.total, n)) for n in (6, 12))]
             rows.append([*(first if k == 0 else [""] * len(first)), *(theirs or [""] * 3)])
-    note = f"\n{NOTES[quantity]}" if quantity in NOTES else ""
+    note = f"\n\n{wrapped(NOTES[quantity])}" if quantity in NOTES else ""
     return Text("general serial arm of n revolute joints on a standing base\n" + table(rows) + note)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DataWarning, Error, PerformanceWarning, brief, optional, warn
+from dalembert.files import write_states
 from dalembert.model import zoo
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
@@ -51,6 +52,8 @@ def study(
 ) -> Path:
     """Write a report on a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
 
+    Beside it, motion.csv has the motion and its joint forces with all digits, as `dalembert inverse` and `forward` read them.
+
     `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
     motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
     `compared` is the result of `da.compare` for this robot, if there is one.
@@ -82,8 +85,16 @@ def study(
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
     saved = save_text(target / "report.html", text)
+    save_motion(target / "motion.csv", robot, motion)
     tell(100, 100)
     return saved
+
+
+def save_motion(file: Path, robot: Robot, motion: SampledMotion) -> None:
+    """The motion of a report as a table of states."""
+    if robot.n:
+        tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+        write_states(robot, file, [{"t": motion.time, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd, "tau": tau}])
 
 
 def _robot(given: Any) -> Robot:
@@ -124,5 +135,6 @@ def _data(robot: Robot, motion: SampledMotion, looks: Visuals) -> dict[str, Any]
 
 
 def _footer() -> str:
-    words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence)."
+    words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence). "
+    words += "The file motion.csv beside it has the motion with all digits, as the commands read it."
     return f"<footer><p>Made {made()}. {words}</p></footer>"

@@ -1,0 +1,137 @@
+"""The robot of a command, and the options by which every command can change it."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from dalembert.cli.parts import RobotName, complete_robot, find_robot
+from dalembert.errors import Error
+from dalembert.model.pose import Pose
+from dalembert.robots import Robot
+
+PANEL = "Change the robot"
+NAMED = re.compile(r"(.+?)=([^=]+)")  # a joint and its value
+
+
+def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
+    shown = typer.Option(f"--{name}", metavar=metavar, help=help, rich_help_panel=PANEL)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown])
+
+
+OPTIONS = (
+    _option("payload", "LOAD", "A load on the last link, or on a named one: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK."),
+    _option("gravity", "X,Y,Z", "Gravity in the world, m/s^2; 0 for none."),
+    _option("damping", "D", "Viscous friction: one number, one for each joint, or JOINT=D,..."),
+    _option("coulomb", "C", "Coulomb friction, given in the same way."),
+    _option("armature", "I", "Rotor inertia on the link side of the gearing, given in the same way."),
+    _option("lock", "JOINT=Q,...", "Hold these joints fixed."),
+    _option("snap", "TOL", "Make almost-right angles exactly right; 1e-4 takes 1.5708 for pi/2."),
+    _option("base", "POSE", "Pose of the base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
+)
+
+
+def changing(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `robot` is a Robot, as one that takes the name of a robot and the options above."""
+    signature = inspect.signature(command)
+    optional = signature.parameters["robot"].default is None
+    shown = typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
+    name: Any = Annotated[str | None, shown] if optional else RobotName
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        changes = {option.name: given.pop(option.name) for option in OPTIONS}
+        named = given.pop("robot")
+        if named is None and any(x is not None for x in changes.values()):
+            raise Error("options that change the robot need a robot")
+        command(robot=None if named is None else changed(find_robot(named), **changes), **given)
+
+    own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
+    first = inspect.Parameter("robot", inspect.Parameter.KEYWORD_ONLY, annotation=name, **({"default": None} if optional else {}))
+    parameters = [first, *own, *OPTIONS]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {x.name: x.annotation for x in parameters}
+    return run
+
+
+def changed(
+    robot: Robot,
+    payload: str | None = None,
+    gravity: str | None = None,
+    damping: str | None = None,
+    coulomb: str | None = None,
+    armature: str | None = None,
+    lock: str | None = None,
+    snap: str | None = None,
+    base: str | None = None,
+) -> Robot:
+    """The robot with what the options say, in this order: joints held, angles made right, base, gravity, friction, rotors, payload.
+
+    >>> import dalembert as da
+    >>> changed(da.robot("two_link"), payload="0.5@0,0,0.1", gravity="0,0,-1.62").total_mass
+    2.5
+    """
+    if lock is not None:
+        robot = robot.lock(_named(lock, "--lock"))
+    if snap is not None:
+        robot = robot.snapped(values(snap, "--snap", (1,))[0])
+    if base is not None:
+        place = values(base, "--base", (3, 6))
+        robot = robot.with_base(Pose.of(place[:3], rpy=place[3:] or (0.0, 0.0, 0.0)))
+    if gravity is not None:
+        field = values(gravity, "--gravity", (1, 3))
+        if field == [0.0]:
+            field = [0.0] * 3
+        if len(field) == 1:
+            raise Error(f"--gravity needs 3 numbers X,Y,Z, such as 0,0,{-abs(field[0]):g}, got {gravity!r}")
+        robot = robot.with_gravity(field)
+    if damping is not None:
+        robot = robot.with_friction(damping=_per_joint(robot, damping, "--damping"))
+    if coulomb is not None:
+        robot = robot.with_friction(coulomb=_per_joint(robot, coulomb, "--coulomb"))
+    if armature is not None:
+        robot = robot.with_armature(_per_joint(robot, armature, "--armature"))
+    return robot if payload is None else _loaded(robot, payload)
+
+
+def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
+    """Numbers with commas or spaces between them, as many as allowed."""
+    try:
+        found = [float(x) for x in re.split(r"\s*,\s*|\s+", text.strip())]
+    except ValueError:
+        raise Error(f"{what} must be numbers with commas between them, got {text!r}") from None
+    if counts and len(found) not in counts:
+        raise Error(f"{what} needs {' or '.join(map(str, counts))} numbers, got {len(found)}")
+    return found
+
+
+def _per_joint(robot: Robot, text: str, what: str) -> Any:
+    """One number for all joints, one for each, or a dictionary by the names of joints."""
+    if "=" not in text:
+        found = values(text, what)
+        if len(found) not in (1, robot.n):
+            raise Error(f"{what} needs 1 or {robot.n} numbers (one for each joint of {robot.name}), got {len(found)}")
+        return found[0] if len(found) == 1 else found
+    return _named(text, what)
+
+
+def _named(text: str, what: str) -> dict[str, float]:
+    """Numbers by the names of joints."""
+    given = dict[str, float]()
+    for part in text.split(","):
+        match = NAMED.fullmatch(part.strip())
+        if not match:
+            raise Error(f"{what} must be JOINT=NUMBER, with commas between several, got {part!r}")
+        given[match[1]] = values(match[2], f"{what} of {match[1]}", (1,))[0]
+    return given
+
+
+def _loaded(robot: Robot, text: str) -> Robot:
+    """The robot with a load MASS[@X,Y,Z][:LINK]."""
+    load, colon, link = text.partition(":")
+    mass, at, place = load.partition("@")
+    com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
+    return robot.with_payload(values(mass, "the mass of --payload", (1,))[0], com, link=link if colon else None)

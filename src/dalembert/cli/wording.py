@@ -1,0 +1,36 @@
+"""Messages are worded for Python; after a command they name its options instead."""
+
+import re
+
+RULES = tuple(
+    (re.compile(python), option)
+    for python, option in {
+        r"robot\.snapped\(([^)]*)\)": r"--snap \1",
+        r"robot\.with_payload\(([\d.]+), link='([^']*)'\)": r"--payload \1:\2",
+        r"robot\.check\(\)": "dalembert check",
+        r"robot\.lock\(\{'([^']*)': ([^,]*), '([^']*)': ([^}]*)\}\)": r"--lock \1=\2,\3=\4",
+        r"choose one, or a frame, with link=\.\.\.": "name one, or a frame, behind the mass, as in --payload 2:LINK",
+        r"\(with_armature\)": "(--armature)",
+        r"see with_armature": "--armature sets it",
+        r"derive\(robot, \.\.\., longest=(\d+)\)": r"--longest \1",
+        r"symbols=\(\)": "--symbols none",
+        r"\bmethod='(\w+)'": r"--method \1",
+        r' \(force compilation with backend="native"\)': "",
+        r"simulate: every=(\S+)": r"--every \1",
+        r"\(every=\.\.\.\)": "(--every)",
+        r"\bstep=([\d.e+-]+) would fit": r"--step \1 would fit",
+        r"reduce rtol and atol": "choose another with --integrator",
+        r"; raise limit=, or read it in chunks with read_states": ", too large for this command",
+    }.items()
+)
+
+
+def in_words(message: str) -> str:
+    """A message as somebody who has typed a command should read it.
+
+    >>> in_words("rotation before the joint is 3.7e-06 off a right angle; fix with robot.snapped(7e-06)")
+    'rotation before the joint is 3.7e-06 off a right angle; fix with --snap 7e-06'
+    """
+    for python, option in RULES:
+        message = python.sub(option, message)
+    return message

@@ -1,0 +1,169 @@
+"""What a notebook shows of a robot: a drawing and a table, and figures of configurations."""
+
+import html
+import io
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dalembert.algebra.spatial import Array, Transform, compose
+from dalembert.arguments import numbers
+from dalembert.errors import Error, optional
+from dalembert.model.check import check
+from dalembert.model.model import Model
+
+MOST = 200  # configurations in a figure
+EYE = np.radians([-60.0, 20.0])  # azimuth and elevation from which a robot is looked at
+SIZE = 220  # pixels of a drawing
+FAR = 1e6  # m: nothing is drawn beyond
+
+
+class Skeleton(NamedTuple):
+    """The lines and points of one configuration, in the world."""
+
+    lines: list[Array]  #    (k, 3) each: from a link's origin over a joint to the next origin, and to the tools
+    joints: list[Array]  #   (3,) each
+    axes: list[Array]  #     (3,) each, the directions of the joints
+    masses: Array  #         (n, 3), centres of mass
+
+
+def skeleton(robot: Model, q: Array) -> Skeleton:
+    """One configuration (n,) as lines and points."""
+    base = Transform(np.array(robot.base.rotation), np.array(robot.base.translation))
+    tree, carried = robot.tree, set(robot.parents)
+    poses = [compose(base, pose) for pose in tree.poses(q)]
+    found = Skeleton([], [], [], np.array([p.rotation @ c + p.translation for p, c in zip(poses, tree.com, strict=True)]))
+    for i, parent in enumerate(robot.parents):
+        start = poses[parent] if parent >= 0 else base
+        joint = compose(start, tree.joint(i)[0])
+        found.lines.append(np.array([start.translation, joint.translation, poses[i].translation]))
+        found.joints.append(joint.translation)
+        found.axes.append(joint.rotation[:, 2])
+    for frame in robot.frames:
+        link, pose = robot.locate(frame.name)
+        if link >= 0 and link not in carried:  # a tool
+            tip = poses[link].rotation @ pose.translation + poses[link].translation
+            found.lines.append(np.array([poses[link].translation, tip]))
+    return found
+
+
+def plot(robot: Model, q: ArrayLike | None = None) -> Any:
+    """Draw the robot at one configuration (n,), or at several (k, n); a matplotlib figure, which a notebook shows.
+
+    Lines are links, thick points joints with their axes, crosses the centres of mass. Without `q`, its neutral configuration.
+
+    >>> import dalembert as da
+    >>> figure = da.robot("panda").plot()
+    >>> figure.savefig("panda.png")  # doctest: +SKIP
+    """
+    given = robot.neutral() if q is None else numbers(q, "q")
+    shown = np.atleast_2d(given)
+    if shown.ndim > 2 or shown.shape[-1] != robot.n or not 1 <= len(shown) <= MOST:
+        raise Error(f"plot: q needs shape ({robot.n},) or (k, {robot.n}) with at most {MOST} configurations, got {given.shape}")
+    drawn = [skeleton(robot, one) for one in shown]
+    places = np.concatenate([np.array(robot.base.translation)[None], *(line for one in drawn for line in one.lines)])
+    if not (np.abs(places) < FAR).all():
+        raise Error(f"plot: {robot.name} is at places that are not finite or beyond {FAR:g} m")
+    middle, reach = (places.min(axis=0) + places.max(axis=0)) / 2, float(np.ptp(places, axis=0).max()) or 1.0
+    optional("mpl_toolkits.mplot3d")
+    made = showing(optional("matplotlib.figure").Figure)(figsize=(6, 6), layout="constrained")
+    axes = made.add_subplot(projection="3d")
+    for k, one in enumerate(drawn):
+        _draw(axes, one, reach, alpha=1.0 if k == len(drawn) - 1 else 0.25)
+    for name, at in zip("xyz", middle, strict=True):
+        getattr(axes, f"set_{name}lim")(at - reach / 2 * 1.1, at + reach / 2 * 1.1)
+        getattr(axes, f"set_{name}label")(f"{name}, m")
+    axes.set_box_aspect((1, 1, 1))
+    axes.view_init(elev=np.degrees(EYE[1]), azim=np.degrees(EYE[0]), vertical_axis="xyz"[_vertical(robot)])
+    axes.set_title(robot.name)
+    return made
+
+
+def _draw(axes: Any, one: Skeleton, reach: float, alpha: float) -> None:
+    for line in one.lines:
+        axes.plot(*line.T, color="#1f5fa8", linewidth=3, solid_capstyle="round", alpha=alpha)
+    for place, axis in zip(one.joints, one.axes, strict=True):
+        ends = place + 0.06 * reach * np.outer([-1, 1], axis)
+        axes.plot(*ends.T, color="#c2410c", linewidth=2, alpha=alpha)
+        axes.plot(*place[:, None], marker="o", color="#c2410c", markersize=5, alpha=alpha)
+    if len(one.masses):
+        axes.plot(*one.masses.T, linestyle="", marker="x", color="#555555", markersize=5, alpha=alpha)
+
+
+def showing(figure: Any) -> Any:
+    """A kind of figure that a notebook shows by itself, without pyplot and its global state."""
+
+    def png(made: Any) -> bytes:
+        held = io.BytesIO()
+        made.savefig(held, format="png", dpi=100)
+        return held.getvalue()
+
+    return type("Figure", (figure,), {"_repr_png_": png})
+
+
+# --- in a notebook --------------------------------------------------------------------------------------------------------
+
+
+def page(robot: Model) -> str:
+    """What a notebook shows for a robot: its drawing beside a table of its joints, as HTML."""
+    titles = ("joint", "kind", "range", "moves", "on", "mass, kg")
+    cells = [[f'<td style="text-align: left">{html.escape(x)}</td>' for x in row] for row in _rows(robot)]
+    rows = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+    found = check(robot)
+    counts = [f"{len(x)} {what}{'s' * (len(x) > 1)}" for x, what in ((found.errors, "error"), (found.hints, "hint")) if x]
+    told = f"{', '.join(counts)}: see <code>check()</code>" if found else "no suspicious data"
+    head = f"{robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    return (
+        f"<p><b>{html.escape(robot.name)}</b>: {head}, {robot.total_mass:.4g} kg; {told}</p>"
+        f'<div style="display: flex; gap: 1em; align-items: center; flex-wrap: wrap">{_svg(robot)}<table><thead><tr>'
+        f"{''.join(f'<th>{title}</th>' for title in titles)}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _rows(robot: Model) -> list[tuple[str, ...]]:
+    def limit(x: float) -> str:
+        return f"{x:.4g}" if np.isfinite(x) else "free"
+
+    return [
+        (x.joint.name, x.joint.kind, f"{limit(x.joint.lower)} .. {limit(x.joint.upper)}", x.name, x.parent, f"{x.inertia.mass:.4g}")
+        for x in robot.links
+    ]
+
+
+def _vertical(robot: Model) -> int:
+    """The axis of the world nearest to gravity; z without gravity."""
+    return int(np.argmax(np.abs(robot.gravity))) if robot.gravity.any() else 2
+
+
+def _sight(robot: Model) -> Array:
+    """What points to the right and up in a drawing, (2, 3), for an eye that sees a planar arm from the front."""
+    k, (ca, sa), (ce, se) = _vertical(robot), *((np.cos(x), np.sin(x)) for x in EYE)
+    up = np.eye(3)[k] * (-1.0 if robot.gravity[k] > 0 else 1.0)
+    ahead = np.eye(3)[0 if k else 1]
+    aside = np.cross(up, ahead)
+    return np.array([-sa * ahead + ca * aside, -se * (ca * ahead + sa * aside) + ce * up])
+
+
+def _svg(robot: Model) -> str:
+    """The neutral configuration from the side and a little from above, upright; nothing for a robot that cannot be drawn."""
+    one = skeleton(robot, robot.neutral())
+    places = np.concatenate([*one.lines, np.array(robot.base.translation)[None]])
+    if not (np.abs(places) < FAR).all():
+        return ""
+    seen = _sight(robot)
+    flat = places @ seen.T
+    low, reach = flat.min(axis=0), float(np.ptp(flat, axis=0).max()) or 1.0
+    width, height = np.ptp(flat, axis=0) / reach * (SIZE - 40) + 40
+
+    def point(place: Array) -> str:
+        x, y = (seen @ place - low) / reach * (SIZE - 40) + 20
+        return f"{x:.1f},{height - y:.1f}"
+
+    lines = "".join(f'<polyline points="{" ".join(map(point, line))}"/>' for line in one.lines)
+    dots = "".join('<circle cx="{}" cy="{}" r="4"/>'.format(*point(place).split(",")) for place in one.joints)
+    return (
+        f'<svg width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="the robot">'
+        f'<g fill="none" stroke="#1f5fa8" stroke-width="5" stroke-linecap="round" stroke-linejoin="round">{lines}</g>'
+        f'<g fill="#c2410c">{dots}</g></svg>'
+    )

@@ -1,0 +1,141 @@
+"""The pages that tell how to do something: their code runs, and what their tables call the same is the same."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.foreign import FOREIGN
+
+PAGES = Path(__file__).parents[1] / "docs" / "howto"
+ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in sorted(PAGES.glob("*.md")) if blocks(page)], ids=lambda page: page.stem)
+def test_pages_run(page, tmp_path, monkeypatch):
+    """From top to bottom, as a reader would."""
+    monkeypatch.chdir(tmp_path)
+    state = {}
+    for block in blocks(page):
+        for library in re.findall(r"^import (torch|jax|casadi)$", block, re.MULTILINE):
+            pytest.importorskip(library)
+        exec(compile(block, page.name, "exec"), state)
+
+
+def table(name, title):
+    """The rows of the table below a heading: their code, ours, and what is said of a difference."""
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("| `")]
+    return [(re.findall("`([^`]*)`", a), re.findall("`([^`]*)`", b), b.partition(", [")[2]) for a, b in rows]
+
+
+URDF = """<robot name="small"><link name="base"/>
+<joint name="turn" type="revolute"><parent link="base"/><child link="column"/><axis xyz="0 0 1"/><origin xyz="0 0 0.2"/>
+<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<link name="column"><inertial><origin xyz="0.01 0 0.2"/><mass value="4"/>
+<inertia ixx="0.05" iyy="0.05" izz="0.02" ixy="0.001" ixz="0" iyz="0.002"/></inertial></link>
+<joint name="lift" type="prismatic"><parent link="column"/><child link="arm"/><axis xyz="0 0 1"/><origin xyz="0 0.1 0.4" rpy="0.2 0 0"/>
+<limit lower="-0.2" upper="0.3" effort="1" velocity="1"/></joint>
+<link name="arm"><inertial><origin xyz="0.2 0 0" rpy="0 0 0.3"/><mass value="2"/>
+<inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="wrist" type="revolute"><parent link="arm"/><child link="hand"/><axis xyz="0 1 0"/><origin xyz="0.4 0 0"/>
+<limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<link name="hand"><inertial><origin xyz="0.1 0 0.02"/><mass value="1"/>
+<inertia ixx="0.002" iyy="0.003" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+REGRESSOR = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]  # from Pinocchio's order of the ten parameters to ours
+
+
+def test_names_of_pinocchio(tmp_path):
+    (tmp_path / "small.urdf").write_text(URDF)
+    arm = da.load(tmp_path / "small.urdf")
+    q, v, a = np.random.default_rng(0).uniform(-0.2, 0.3, (3, 3))
+    scope = {"arm": arm, "q": q, "v": v, "a": a, "qd": v, "qdd": a, "tau": a, "link": "hand"}
+    rows = table("from_pinocchio", "Computing")
+    assert len(rows) == 18
+    pin = pytest.importorskip("pinocchio") if find_spec("pinocchio") else None
+    if pin:
+        model = pin.buildModelFromXML(URDF)
+        scope |= {"pin": pin, "model": model, "data": model.createData(), "id": model.getFrameId("hand")}
+    for (theirs, *_), (ours, *_), different in rows:
+        found = eval(ours, scope)
+        name = re.match(r"pin\.(\w+)\(", theirs)[1]
+        assert name in FOREIGN, f"{name} has no hint"
+        if not pin or name == "forwardKinematics":
+            continue
+        expected = eval(theirs, scope)
+        if "Jacobian(" in theirs:
+            assert "angular" in different or "LOCAL)" not in theirs
+            expected = expected[ANGULAR_FIRST]
+        if "Regressor" in theirs:
+            expected = expected.reshape(3, 3, 10)[..., REGRESSOR].reshape(3, 30)
+        for x, y in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+            np.testing.assert_allclose(x, y, atol=1e-12, err_msg=theirs)
+
+
+def test_names_of_robotics_toolbox():
+    half = np.pi / 2
+    geometry = [(half, 0.1, 0.4), (0.0, 0.5, 0.1), (-half, 0.02, 0.1), (half, 0.0, 0.4), (-half, 0.0, 0.0), (0.0, 0.0, 0.1)]
+    bodies = [(4.0 / (k + 1), (0.1, 0.02, 0.03 * k), (0.2, 0.3, 0.25)) for k in range(6)]
+    rows = [
+        da.DHRow(alpha=alpha, a=a, d=d, inertia=da.Inertia.from_com(*body))
+        for (alpha, a, d), body in zip(geometry, bodies, strict=True)
+    ]
+    arm = da.Robot.from_dh(rows, convention="standard")
+    q, qd, qdd = np.random.default_rng(0).uniform(0.2, 1.0, (3, 6))
+    given = {
+        "arm": arm,
+        "da": da,
+        "inv": np.linalg.inv,
+        "q": q,
+        "qd": qd,
+        "qdd": qdd,
+        "tau": qdd,
+        "m": 2.0,
+        "p": (0, 0, 0.1),
+        "q0": q,
+        "q1": qd,
+        "T": 0.01,
+    }
+    compared = table("from_robotics_toolbox", "Computing")
+    assert len(compared) == 15
+    rtb = pytest.importorskip("roboticstoolbox") if find_spec("roboticstoolbox") else None
+    if rtb:
+        links = [
+            rtb.RevoluteDH(alpha=alpha, a=a, d=d, m=m, r=r, I=np.diag(I), G=0, Jm=0, B=0, Tc=[0, 0])
+            for (alpha, a, d), (m, r, I) in zip(geometry, bodies, strict=True)
+        ]
+        given["robot"] = rtb.DHRobot(links, gravity=[0, 0, -9.81])
+    changing = ("nofriction", "payload", "fdyn", "jtraj")  # what is not an array, or not the same samples
+    for (theirs, *_), (ours, *_), different in compared:
+        name = re.match(r"\w+\.(\w+)\(", theirs)[1]
+        assert name in FOREIGN or name == "jtraj", f"{name} has no hint"
+        found = eval(ours, given | {"duration": 0.01})
+        if not rtb or name in changing:
+            continue
+        expected = np.asarray(eval(theirs, given))
+        if "jacob" in name:
+            expected = expected[ANGULAR_FIRST]
+        if name == "inertia_x":
+            expected = expected[np.ix_(ANGULAR_FIRST, ANGULAR_FIRST)]
+        if name == "coriolis":
+            assert "the same force" in different
+            found, expected = found @ qd, expected @ qd
+        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), err_msg=theirs)
+
+
+@pytest.mark.parametrize(("page", "count"), [("from_pinocchio", 10), ("from_robotics_toolbox", 12)])
+def test_names_of_getting_a_robot(page, count):
+    """Every name of ours in the first table exists."""
+    rows = table(page, "Getting a robot")
+    assert len(rows) == count
+    for _, ours, _ in rows:
+        for holder, name in re.findall(r"\b(da|arm|da\.Robot|da\.Inertia)\.(\w+)", " ".join(ours)):
+            thing = {"da": da, "arm": da.robot("two_link"), "da.Robot": da.Robot, "da.Inertia": da.Inertia}[holder]
+            assert hasattr(thing, name), f"{page}: there is no {holder}.{name}"
