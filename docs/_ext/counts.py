@@ -1,4 +1,4 @@
-"""Tables that are computed while the pages are built: `method-table`, `method-index`, `counts` and `pair-costs`."""
+"""Tables that are computed while the pages are built: `method-table`, `method-index`, `counts`, `pair-costs`, `fewest`."""
 
 from fractions import Fraction
 from functools import cache
@@ -131,6 +131,24 @@ class PairCosts(SphinxDirective):
         return self.parse_text_to_nodes(markdown_table(rows))
 
 
+class Fewest(SphinxDirective):
+    """`fewest QUANTITY`: the three methods with the fewest operations, and the fewest that a source prints for a general arm."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        quantity = self.arguments[0]
+        arms = general_chain(6), da.robot("puma560")
+        counts = {method: [arm.operation_count(quantity, method) for arm in arms] for method in methods_of(quantity)}
+        rows = [[f"`{quantity}`", "general 6R", "PUMA 560"]]
+        for method in sorted(counts, key=lambda method: counts[method][0].total)[:3]:
+            rows.append([link(method), *(f"{c.mul:,} + {c.add:,} = {c.mul + c.add:,}" for c in counts[method])])
+        least = min((p for p in PRINTED if p.quantity == quantity and not p.special), key=lambda p: value(p.total, 6))
+        rows.append([f"the fewest printed: {least.label}", f"{int(value(least.total, 6)):,}", ""])
+        return self.parse_text_to_nodes(markdown_table(rows))
+
+
 def pair_cost(quantity: str, method: str) -> int:
     """The second difference of the customized counts of general arms: n (n - 1) / 2 pairs of joints, and a part linear in n."""
     before, here, behind = (general_chain(n).operation_count(quantity, method).total for n in (9, 10, 11))
@@ -148,4 +166,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("method-table", MethodTable)
     app.add_directive("method-index", MethodIndex)
     app.add_directive("pair-costs", PairCosts)
+    app.add_directive("fewest", Fewest)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

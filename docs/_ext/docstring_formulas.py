@@ -14,6 +14,14 @@ FORMULAS = {
         r"\begin{aligned}\tau &= \operatorname{ID}\bigl(q, \dot q, \ddot q_d + k_d(\dot q_d - \dot q) + k_p(q_d - q)\bigr)\\"
         r"\operatorname{ID}(q, \dot q, a) &= M(q)\,a + C(q,\dot q)\,\dot q + g(q) + \text{friction}(\dot q)\end{aligned}"
     ),
+    "tau = g(q) + assistance friction(qd) - damping qd": (
+        r"\tau = g(q) + \text{assistance}\;\text{friction}(\dot q) - \text{damping}\;\dot q"
+    ),
+    "tau = J^T W + g(q) - joint_damping qd": r"\tau = J\T W + g(q) - \text{joint\_damping}\;\dot q",
+    "residual = gain (M qd - next_integral),   next_integral = integral + dt (tau - friction + C^T qd - g + residual)": (
+        r"\begin{aligned}\text{residual} &= \text{gain}\,(M\dot q - \text{next\_integral})\\"
+        r"\text{next\_integral} &= \text{integral} + dt\,(\tau - \text{friction} + C\T\dot q - g + \text{residual})\end{aligned}"
+    ),
     "tau = kp (target - q) - kd qd + g(q)": r"\tau = k_p(\text{target} - q) - k_d\,\dot q + g(q)",
     "c = A^T L^T (-G L ad_{A qd} Gamma - ad_V^T G) L A qd": (
         r"c = A\T L\T\bigl(-G L \operatorname{ad}_{A\dot q}\Gamma - \operatorname{ad}_V\T G\bigr) L A\,\dot q"
