@@ -111,11 +111,10 @@ class Impedance(Value):
 class MomentumObserver(Value):
     """Estimates the joint forces of contacts from motion and motor forces, without a sensor and without accelerations.
 
-    residual, integral = observer(q, qd, tau, integral)
-
-    is one step of `robot.momentum_observer`, which has the formula; `observer.start(q, qd)` is the integral to begin with. With the
-    right model the residual follows tau_ext = J^T w like r' = gain (tau_ext - r): a larger gain is faster and noisier. A contact at
-    a known place has the wrench w of least squares, `np.linalg.lstsq(J.T, residual)`.
+    `residual, integral = observer(q, qd, tau, integral)` is one step of `robot.momentum_observer`, which has the formula;
+    `observer.start(q, qd)` is the integral to begin with. With the right model the residual follows tau_ext = J^T w like
+    r' = gain (tau_ext - r): a larger gain is faster and noisier. A contact at a known place has the wrench w of least squares,
+    `np.linalg.lstsq(J.T, residual)`.
 
     gain: in 1/s, a number or (n,). dt: the time between two calls, in s.
 
