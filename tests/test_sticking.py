@@ -78,7 +78,6 @@ def test_a_double_pendulum_comes_to_rest_and_stays():
 
 
 @pytest.mark.parametrize(("name", "coulomb"), [("xarm7", None), pytest.param("panda", 0.5, marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
 def test_arms_with_friction_for_ten_seconds(name, coulomb):
     robot = da.robot(name) if coulomb is None else da.robot(name).with_friction(coulomb=coulomb, damping=0.5)
     fall = robot.simulate(np.full(7, 0.3), duration=10.0, every=10)
