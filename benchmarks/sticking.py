@@ -28,8 +28,8 @@ def figures():
     each = ROLLOUTS * STEPS * 1e-9
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.LimitWarning)
-        a, b = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs), rounds=7, least=0)
-        c, d = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs, restitution=0.3), rounds=7, least=0)
+        a, b = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs), rounds=25, least=0)
+        c, d = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs, restitution=0.3), rounds=25, least=0)
         alone = best(lambda: rubs.simulate(starts[0], duration=2.0, every=100), rounds=5, least=0)
     yield "Panda: an RK4 step in a batch, no friction", a / each, "ns", None
     yield "Panda: a step with friction in a batch", b / each, "ns", None
@@ -51,7 +51,7 @@ def beside_mujoco(robot, start, ours):
     data.qpos[:] = q
     full = np.zeros((robot.n, robot.n))
     mujoco.mj_forward(model, data)
-    mujoco.mj_fullM(*((model, data, full) if mujoco.__version__ >= "3.3.8" else (model, full, data.qM)))
+    mujoco.mj_fullM(model, data, full)
     yield "its mass matrix differs from ours by", np.abs(full - robot.mass_matrix(q)).max(), "kg m^2", 1e-9
     data.qpos[:], data.qvel[:] = start, 0.0
     theirs = best(lambda: mujoco.mj_step(model, data, 200), rounds=7, least=0) / 200e-9

@@ -1,7 +1,5 @@
 """Joints that stick, slip and stop: time stepping, forward dynamics at rest, and smooth friction for other integrators."""
 
-from dataclasses import replace
-
 import event_driven
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from scipy.integrate import solve_ivp
 import dalembert as da
 from dalembert.derived.sticking import Reaction, Stop, newton, settled
 from dalembert.simulation import moreau
-from dalembert.simulation.step import STEP
 from dalembert.simulation.stops import Stops
 
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)
@@ -81,7 +78,6 @@ def test_a_double_pendulum_comes_to_rest_and_stays():
 
 
 @pytest.mark.parametrize(("name", "coulomb"), [("xarm7", None), pytest.param("panda", 0.5, marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
 def test_arms_with_friction_for_ten_seconds(name, coulomb):
     robot = da.robot(name) if coulomb is None else da.robot(name).with_friction(coulomb=coulomb, damping=0.5)
     fall = robot.simulate(np.full(7, 0.3), duration=10.0, every=10)
@@ -399,8 +395,7 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
     """One iteration at a time, or all of them in Python: the same motion."""
     robot, q = arm(-0.5, 0.9), np.random.default_rng(2).uniform(-0.4, 0.8, (40, 2))
     usual = robot.simulate(q, duration=0.3, restitution=0.3)
-    few = {**STEP.options, "iterations": (1, 1)}
-    monkeypatch.setattr(moreau, "STEP", replace(STEP, options=few))
+    monkeypatch.setattr(moreau, "AT_STOPS", (1, 1))
     assert (robot.simulate(q, duration=0.3, restitution=0.3).q == usual.q).all()
     monkeypatch.setattr(moreau, "TRIES", 0)
     calls = []

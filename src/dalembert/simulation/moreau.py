@@ -18,7 +18,7 @@ from dalembert.quantities.structure import kinetic_energy, potential_energy
 from dalembert.simulation.driven import Control
 from dalembert.simulation.fixed import Told, held, in_blocks, piece, sampled
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
-from dalembert.simulation.step import ENERGIES, KEPT, STATE, STEP, STOPS, Laws, stepping
+from dalembert.simulation.step import AT_STOPS, ENERGIES, ITERATIONS, KEPT, STATE, STEP, STOPS, Laws, stepping
 from dalembert.simulation.stops import Stops
 from dalembert.trace.program import Program
 
@@ -41,7 +41,8 @@ def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     stops = stops if stops and stops.which else None
     pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
     optional = (*pushed, *(STOPS if stops else ()))
-    kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, stops=stops.which if stops else ())
+    options: dict[str, Any] = {"stops": stops.which, "iterations": AT_STOPS} if stops else {"iterations": ITERATIONS}
+    kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, **options)
     return Machine(plan, kernel, optional, stops)
 
 

@@ -209,7 +209,7 @@ def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
         raise Error(f'simulate: integrator="{MOREAU}" does not use forward dynamics, so method must be left out')
     if kind.stops is None:
         return
-    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(-1, plan.robot.n).any(axis=0)
+    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
     if beyond.any():
         joint = plan.robot.links[int(np.argmax(beyond))].joint
         raise Error(
