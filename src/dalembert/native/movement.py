@@ -83,7 +83,7 @@ class Lanes:
 
     def load(self, i: int) -> str:
         """The value of an input."""
-        _, array, scalar = self.program.nodes[i]
+        array, scalar = map(int, self.program.nodes[i][1:])
         if (array, scalar) not in self.values:
             group = next(g for g in groups(self.program.inputs[array].size, self.e.lanes) if scalar in g)
             for k, value in zip(group, loaded(self.e, self.states[array], str(group.start), len(group)), strict=True):
