@@ -117,7 +117,7 @@ def generate(
     name: Annotated[str | None, typer.Option(help="Prefix of the names in the file; default: the robot's name.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
-    """Write quantities as one self-contained file of C, Python, MATLAB or Julia with a self-test."""
+    """Write quantities as one self-contained file of C, Python, MATLAB, Julia, JavaScript or WebAssembly with a self-test."""
     code = find_robot(robot).generate(language, quantity or ["inverse_dynamics"], method, name=name)
     if output == "-":
         write_text(code, output)
