@@ -309,7 +309,9 @@ def test_scripts_agree(key, language, tmp_path):
     done = execute("node", path, cwd=tmp_path)  # the command of the file's head
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
     cases = {quantity: samples(key, quantity, 3) for quantity in MORE}
-    (tmp_path / "cases.json").write_text(json.dumps({q: [a.reshape(3, -1).tolist() for a in given] for q, (given, _) in cases.items()}))
+    (tmp_path / "cases.json").write_text(
+        json.dumps({q: [a.reshape(3, -1).tolist() for a in given] for q, (given, _) in cases.items()})
+    )
     source = f"""
       const arm = require("./{path.name}"), cases = require("./cases.json"), flat = (x) => Array.from(x.length === undefined ? [x] : x);
       const found = Object.entries(cases).map(([name, given]) => [name, [0, 1, 2].map((s) => {{
