@@ -7,7 +7,7 @@ import pytest
 from conftest import STRUCTURES, close, sweep
 
 import dalembert as da
-from dalembert.derived.loaded import INPUTS, carrier, hand, loaded
+from dalembert.derived.loaded import INPUTS, carriers, hand, loaded
 from dalembert.engine.registry import methods
 from dalembert.trace.source import NumpyKernel
 
@@ -32,7 +32,7 @@ def run(program, **arrays):
 def test_a_load_and_a_field_are_those_of_another_robot(robot, quantity):
     rng = np.random.default_rng(2)
     for link in {0, robot.n // 2, robot.n - 1}:
-        by = carrier(robot, link)
+        by = carriers(robot, link)
         program = loaded(
             robot,
             by,
@@ -45,36 +45,44 @@ def test_a_load_and_a_field_are_those_of_another_robot(robot, quantity):
                 other = other.with_payload(mass, (0.1, -0.2, 0.3), (0.01, 0.02, 0.025), link=robot.link_names[link])
             q, x, y = rng.uniform(-2, 2, (3, robot.n))
             given = dict(zip(INPUTS[quantity], (q, x, y), strict=False))
-            found = run(program, **given, body=carrier(other, link).body, gravity=other.tree.gravity)
+            found = run(program, **given, bodies=carriers(other, link).bodies, gravity=other.tree.gravity)
             close(found, getattr(other, quantity)(**given), 1e-10)
 
 
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])
 def test_every_method_takes_a_load(quantity):
     robot = da.random_robot(1, "RPR")
-    by, rng = carrier(robot, 2), np.random.default_rng(0)
+    by, rng = carriers(robot, 2), np.random.default_rng(0)
     other = robot.with_payload(2.0, (0.1, 0.2, 0.0))
-    body, (q, x, y) = carrier(other, 2).body, rng.uniform(-1, 1, (3, 3))
+    body, (q, x, y) = carriers(other, 2).bodies, rng.uniform(-1, 1, (3, 3))
     for method in methods(quantity):
-        found = run(loaded(robot, by, quantity, method), q=q, qd=x, qdd=y, tau=y, body=body, gravity=robot.tree.gravity)
+        found = run(loaded(robot, by, quantity, method), q=q, qd=x, qdd=y, tau=y, bodies=body, gravity=robot.tree.gravity)
         close(found, getattr(other, quantity)(q, x, y), 1e-10)
 
 
 @arms
 def test_the_frame_of_the_body_is_where_it_is_said_to_be(robot):
-    """A point mass at c of a link's own frame adds m c to the first moment in the frame of the programs, R (c - p)."""
+    """A point mass at c of a link's own frame adds m R^T (c - p) to the first moment in the frame of the programs."""
     for link in range(robot.n):
-        by, c = carrier(robot, link), np.array([0.3, -0.1, 0.2])
-        after = carrier(robot.with_payload(2.0, c, link=robot.link_names[link]), link).body
-        before = by.body
-        R, p = (np.asarray(x, dtype=float) for x in by.frame)
+        c, bare = np.array([0.3, -0.1, 0.2]), carriers(robot, link)
+        (after,), (before,) = carriers(robot.with_payload(2.0, c, link=robot.link_names[link]), link).bodies, bare.bodies
+        R, p = (np.asarray(x, dtype=float) for x in bare.frames[0])
         close(after[0] * after[1:4] - before[0] * before[1:4], 2.0 * R.T @ (c - p), 1e-12, 1.0)
         close(before[0], robot.links[link].inertia.mass, 1e-15, 1.0)  # it keeps its own body
 
 
+def test_several_links_may_carry():
+    robot = da.random_robot(3, "RRPRR", (-1, 0, 1, 0, 3))
+    program = loaded(robot, carriers(robot, 2, 4), "inverse_dynamics", "newton_euler")
+    other = robot.with_payload(1.0, (0, 0.1, 0), link="link3").with_payload(2.0, (0.3, 0, 0), link="link5")
+    q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 5))
+    found = run(program, q=q, qd=qd, qdd=qdd, bodies=carriers(other, 2, 4).bodies, gravity=robot.tree.gravity)
+    close(found, other.inverse_dynamics(q, qd, qdd), 1e-11)
+
+
 def test_a_load_costs_few_operations():
     robot = da.robot("puma560")
-    program = loaded(robot, carrier(robot, 5), "inverse_dynamics", "newton_euler")
+    program = loaded(robot, carriers(robot, 5), "inverse_dynamics", "newton_euler")
     assert da.trace.operation_count(program).total < 1.6 * robot.operation_count("inverse_dynamics").total
 
 

@@ -82,11 +82,11 @@ def _function(f: Function, start: int) -> str:
 
 
 def module(programs: Mapping[str, Program]) -> bytes:
-    """The bytes of a module: it exports its memory and, by name, a function without arguments for each program.
+    r"""The bytes of a module: it exports its memory and, by name, a function without arguments for each program.
 
     >>> from dalembert.trace import trace
     >>> module({"double": trace(lambda x: 2 * x, {"x": (2,)})})[:8]
-    b'\\x00asm\\x01\\x00\\x00\\x00'
+    b'\x00asm\x01\x00\x00\x00'
     """
     starts = layout(programs)
     doubles = sum(v.size for p in programs.values() for v in (*p.inputs, *p.outputs))

@@ -1,7 +1,7 @@
-"""Programs that take the body of one link and gravity as inputs: for a load and a field that change while they run.
+"""Programs that take the bodies of some links and gravity as inputs: for loads and a field that change while they run.
 
-Everything else is the robot's own numbers, so that they are almost as short as its other programs. The link has a frame of its
-own here, which makes them short (`model.reduce`); friction, which acts on the joint forces alone, is left to the caller.
+Everything else is the robot's own numbers, so that they are almost as short as its other programs. The links have frames of
+their own here, which make them short (`model.reduce`); friction, which acts on the joint forces alone, is left to the caller.
 """
 
 from typing import Any, NamedTuple
@@ -17,49 +17,49 @@ from dalembert.model.reduce import reduced_around
 from dalembert.model.tree import Tree
 from dalembert.trace.program import Program, trace
 
-BODY, GRAVITY = "body", "gravity"
+BODIES, GRAVITY = "bodies", "gravity"
 INPUTS = {"mass_matrix": ("q",), "inverse_dynamics": ("q", "qd", "qdd"), "forward_dynamics": ("q", "qd", "tau")}
 OUTPUT = {"mass_matrix": "M", "inverse_dynamics": "tau", "forward_dynamics": "qdd"}
 
 
-class Carrier(NamedTuple):
-    """A link that carries a load: its index, its frame in the programs as seen from its own, and its body there."""
+class Carriers(NamedTuple):
+    """Links that carry loads: their indices, their frames in the programs as seen from their own, and the tree in such frames."""
 
-    link: int
-    frame: Transform
+    links: tuple[int, ...]
+    frames: list[Transform]
     tree: Tree
 
     @property
-    def body(self) -> Array:
-        """What the programs take for the link without a load, (10,): mass, centre of mass, and xx, xy, xz, yy, yz, zz about it."""
-        t, i = self.tree, self.link
-        return np.array([t.mass[i], *t.com[i], *t.inertia[i][np.triu_indices(3)]], dtype=float)
+    def bodies(self) -> Array:
+        """What the programs take for links without a load, (k, 10): mass, centre of mass, and xx, xy, xz, yy, yz, zz about it."""
+        t, upper = self.tree, np.triu_indices(3)
+        return np.array([[t.mass[i], *t.com[i], *t.inertia[i][upper]] for i in self.links], dtype=float)
 
 
-def carrier(model: Model, link: int) -> Carrier:
-    """What programs with a load on a moving link, given by its index, are made from."""
-    tree, frame = reduced_around(model.tree, link)
-    return Carrier(link, frame, tree)
+def carriers(model: Model, *links: int) -> Carriers:
+    """What programs with loads on moving links, given by their indices, are made from."""
+    tree, frames = reduced_around(model.tree, links)
+    return Carriers(links, frames, tree)
 
 
-def loaded(model: Model, by: Carrier, quantity: str, method: str) -> Program:
-    """M, inverse or forward dynamics by a formulation, without friction, with rotors; inputs more: body (10,) and gravity (3,).
+def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
+    """M, inverse or forward dynamics by a formulation, without friction, with rotors; more inputs: bodies (k, 10), gravity (3,).
 
     Gravity is in the frame of the base. The mass matrix does not take it.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
-    >>> loaded(arm, carrier(arm, 1), "inverse_dynamics", "newton_euler")
-    <Program q(2), qd(2), qdd(2), body(10), gravity(3) -> tau(2): ... nodes>
+    >>> loaded(arm, carriers(arm, 1), "inverse_dynamics", "newton_euler")
+    <Program q(2), qd(2), qdd(2), bodies(1,10), gravity(3) -> tau(2): ... nodes>
     """
     function, armature = formulation(quantity, method), joint_parameters(model)[0]
     more = {"pivots": pivots(model)} if takes(quantity, method, "pivots") else {}
     fields: dict[str, tuple[int, ...]] = {} if quantity == "mass_matrix" else {GRAVITY: (3,)}
-    shapes = {name: (model.n,) for name in INPUTS[quantity]} | {BODY: (10,)} | fields
+    shapes = dict.fromkeys(INPUTS[quantity], (model.n,)) | {BODIES: (len(by.links), 10)} | fields
 
     def body(*arrays: Any) -> Any:
         given = dict(zip(shapes, arrays, strict=True))
-        tree = _carrying(by, given.pop(BODY), given.pop(GRAVITY, None))
+        tree = _carrying(by, given.pop(BODIES), given.pop(GRAVITY, None))
         result = function(tree, *given.values(), **more)
         if quantity == "mass_matrix":
             return on_diagonal(result, armature)
@@ -69,12 +69,13 @@ def loaded(model: Model, by: Carrier, quantity: str, method: str) -> Program:
         return trace(body, shapes, outputs=(OUTPUT[quantity],))
 
 
-def _carrying(by: Carrier, body: Any, gravity: Any) -> Tree:
-    """The tree with another body at the link, and in another field."""
+def _carrying(by: Carriers, bodies: Any, gravity: Any) -> Tree:
+    """The tree with other bodies at some links, and in another field."""
     mass, com, inertia = (np.array(x, dtype=object) for x in (by.tree.mass, by.tree.com, by.tree.inertia))
-    mass[by.link], com[by.link] = body[0], body[1:4]
-    xx, xy, xz, yy, yz, zz = body[4:]
-    inertia[by.link] = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    for link, body in zip(by.links, bodies, strict=True):
+        xx, xy, xz, yy, yz, zz = body[4:]
+        mass[link], com[link] = body[0], body[1:4]
+        inertia[link] = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     tree = by.tree._replace(mass=mass, com=com, inertia=inertia)
     return tree if gravity is None else tree._replace(gravity=gravity)
 

@@ -42,29 +42,28 @@ NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figu
 
 def reduced(tree: Tree) -> Tree:
     """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats."""
-    return _reduced(tree, None)[0]
+    return _reduced(tree, ())[0]
 
 
-def reduced_around(tree: Tree, link: int) -> tuple[Tree, Transform]:
-    """The same, but one link keeps its whole body, so that a load may be added to it; and its new frame in the link's own."""
-    made, frame = _reduced(tree, link)
-    return made, compose(inverse(tree.joint(link)[1]), frame)
+def reduced_around(tree: Tree, links: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
+    """The same, but some links keep their whole bodies, so that loads may be added; and their new frames in the links' own."""
+    made, frames = _reduced(tree, links)
+    return made, [compose(inverse(tree.joint(i)[1]), frames[i]) for i in links]
 
 
-def _reduced(tree: Tree, whole: int | None) -> tuple[Tree, Transform]:
-    """The reduced tree, and the new frame of the link that keeps its body, in its frame on the axis."""
-    same = Transform(np.eye(3), np.zeros(3))
+def _reduced(tree: Tree, whole: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
+    """The reduced tree, and all links' new frames in those on the axes."""
     if not tree.parents:
-        return tree.exact, same
+        return tree.exact, []
     with decimals():
         framed, frames = reframed(on_axes(tree.mapped(decimal)))
         made = regrouped(framed, whole)
         second = rounded(made.inertia)
         floats = made.mapped(rounded)
-        frame = same if whole is None else Transform(*map(rounded, frames[whole]))
+        places = [Transform(rounded(R), rounded(p)) for R, p in frames]
     if not all(np.isfinite(x).all() for x in (*floats.before, floats.mass, floats.com, second)):
-        return tree.exact, Transform(*tree.joint(0 if whole is None else whole)[1])  # absurd figures overflow: left as they are
-    return floats._replace(inertia=tensor_of(exact(second))).exact, frame
+        return tree.exact, [tree.joint(i)[1] for i in range(len(tree.parents))]  # absurd figures overflow: left as they are
+    return floats._replace(inertia=tensor_of(exact(second))).exact, places
 
 
 # --- frames -------------------------------------------------------------------------------------------------------------
@@ -163,10 +162,10 @@ def _clean(T: Transform) -> Transform:
 # --- inertias -----------------------------------------------------------------------------------------------------------
 
 
-def regrouped(tree: Tree, whole: int | None = None) -> Tree:
+def regrouped(tree: Tree, whole: tuple[int, ...] = ()) -> Tree:
     """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes.
 
-    One link may keep its `whole` body: it hands nothing over and gets nothing.
+    Some links may keep their `whole` bodies: they hand nothing over and get nothing.
 
     A body is its 4x4 matrix of moments, the integral of r r^T dm with r = (x, y, z, 1). Instead of the inertias the result has
     second moments about the centres of mass.
@@ -180,7 +179,7 @@ def regrouped(tree: Tree, whole: int | None = None) -> Tree:
     return tree._replace(mass=np.array(mass), com=np.array(com), inertia=np.array(second))
 
 
-def _handed_over(tree: Tree, bodies: list[Array], whole: int | None) -> list[tuple[Array, Array]] | None:
+def _handed_over(tree: Tree, bodies: list[Array], whole: tuple[int, ...]) -> list[tuple[Array, Array]] | None:
     """Of every link: its body with all that its children have handed over, and what of that it hands over itself.
 
     None where children leave a first moment without mass on a link whose mass is not free.
@@ -193,7 +192,7 @@ def _handed_over(tree: Tree, bodies: list[Array], whole: int | None) -> list[tup
         revolute, body = (rho, sigma) == (1, 0), gathered[i]
         if not revolute and body[:3, 3].any() and abs(body[3, 3]) < _least_mass(body) / 1000:
             return None
-        if whole is not None and whole in (i, tree.parents[i]):
+        if i in whole or tree.parents[i] in whole:
             given = np.zeros((4, 4), dtype=int)
         elif revolute:
             given = _line(body, carried[i])
