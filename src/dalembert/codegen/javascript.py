@@ -1,6 +1,6 @@
 """Programs as JavaScript that needs nothing: an ordinary script for a browser, and a module for Node."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dalembert.codegen.common import TOLERANCE, Function, Syntax, comment, listed, results_by_output, statements
 from dalembert.trace.program import Program, Variable
@@ -62,6 +62,25 @@ def javascript_file(name: str, head: Sequence[str], functions: Sequence[Function
     ...
     """
     return script(name, head, functions, "\n\n".join(_function(f) for f in functions))
+
+
+def compact(name: str, programs: Mapping[str, Program]) -> str:
+    """The same object in few bytes, without head and self-test: for a page that carries its programs along.
+
+    >>> from dalembert.trace import trace
+    >>> compact("my", {"double": trace(lambda x: 2 * x, {"x": (2,)})})
+    '"use strict";const my={double(x){const v0=2.0*x[0],v1=2.0*x[1];return[v0,v1]}};'
+    """
+    return f'"use strict";const {name}={{{",".join(_compact(key, program) for key, program in programs.items())}}};'
+
+
+def _compact(name: str, program: Program) -> str:
+    lines, texts = statements(program, JAVASCRIPT._replace(assign="v{}={}"))
+    parts = [f"[{','.join(entries)}]" if v.shape else entries[0] for v, entries in results_by_output(program, texts)]
+    returned = parts[0] if len(parts) == 1 else f"[{','.join(parts)}]"
+    body = f"const {','.join(lines).replace(' ', '')};" if lines else ""
+    space = "" if returned.startswith("[") else " "
+    return f"{name}({called(program).replace(' ', '')}){{{body}return{space}{returned}}}"
 
 
 def script(name: str, head: Sequence[str], functions: Sequence[Function], body: str) -> str:

@@ -53,6 +53,14 @@ def wasm_file(name: str, head: Sequence[str], functions: Sequence[Function]) -> 
     return script(name, head, functions, body + "\n\n".join(_function(f, starts[f.name]) for f in functions))
 
 
+def compact_module(name: str, programs: Mapping[str, Program]) -> str:
+    """The same object without head and self-test: for a page that carries its programs along."""
+    starts, text = layout(programs), base64.b64encode(module(programs)).decode()
+    functions = [_function(Function(key, p, [], [], []), starts[key]) for key, p in programs.items()]
+    body = _BODY.replace("\nCODE\n  ", text) + "\n".join(functions)
+    return f'"use strict";\nconst {name} = (() => {{\n{body}\n  return {{ {", ".join(programs)} }};\n}})();'
+
+
 def layout(programs: Mapping[str, Program]) -> dict[str, int]:
     """Where in the memory, counted in doubles, the stretch of each program begins."""
     starts: dict[str, int] = {}

@@ -23,8 +23,10 @@ def parameters(robot: Robot) -> Section:
     """Tables of joints and bodies, and the suspicious data."""
     if not robot.n:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
+    findings = len(robot.check())
+    badge = f'<span class="badge doubt">{findings} doubtful figure{"" if findings == 1 else "s"}</span>' if findings else ""
     body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
-    return Section("parameters", "Parameters", body)
+    return Section("parameters", "Parameters", body, badge=badge)
 
 
 def _joints(robot: Robot) -> str:

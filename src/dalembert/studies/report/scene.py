@@ -1,9 +1,10 @@
 """What the 3D view draws: the kinematic chain, and shapes fixed in links, made from their geometry alone.
 
-The page's script computes poses from q itself: before . motion along z . after, as in the conventions. Lengths are in metres.
+Lengths are in metres.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +34,11 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
-    """Everything that the page's script needs, as plain lists and numbers.
+def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, skins: Mapping[int, Any] | None = None) -> dict[str, Any]:
+    """Everything that the page's script needs to draw, as plain lists and numbers.
+
+    `skins` has the looks of some links (-1: the base) by index: meshes {"vertices", "faces", "color"} in the link's frame, which
+    stand for our shapes; a color is red, green and blue from 0 to 1, or None.
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -42,21 +46,10 @@ def scene(robot: Model, motion: SampledMotion) -> dict[str, Any]:
     >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
     ['joint', 'tube', 'com', 'joint', 'tube', 'com']
     """
-    at = stage(robot, motion)
-    chain = [
-        {
-            "name": link.joint.name,
-            "parent": parent,
-            "before": _pose(link.before),
-            "after": _pose(link.after),
-            "screw": list(link.joint.screw),
-        }
-        for link, parent in zip(robot.links, robot.parents, strict=True)
-    ]
+    at, skins = at or stage(robot, motion), skins or {}
+    own = [shape for shape in shapes(robot, motion, at.thick) if shape["kind"] == "com" or shape["link"] not in skins]
     return {
-        "base": _pose(robot.base),
-        "chain": chain,
-        "shapes": shapes(robot, motion, at.thick),
+        "shapes": own + [{"kind": "mesh", "link": i, **mesh} for i, meshes in skins.items() for mesh in meshes],
         "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
         **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
         "radius": round(at.radius, 4),
@@ -91,6 +84,21 @@ def stage(robot: Model, motion: SampledMotion) -> Stage:
     seen = np.concatenate([cloud, [floor]]) @ axes.T
     low, high = seen.min(axis=0), seen.max(axis=0)
     return Stage(up, eye, axes.T @ (low / 2 + high / 2), high / 2 - low / 2 + 2 * thick, floor, radius, thick)
+
+
+def looking(robot: Model, motion: SampledMotion) -> Stage:
+    """How to look at the arm where it may go by itself, too: wherever its joints let it."""
+    if not robot.n:
+        return stage(robot, motion)
+    reach = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    low = np.where(np.isfinite(robot.lower), robot.lower, -reach)
+    high = np.where(np.isfinite(robot.upper), robot.upper, reach)
+    anywhere = np.random.default_rng(0).uniform(low, np.maximum(low, high), (60, robot.n))
+    near, wide = stage(robot, motion), stage(robot, motion._replace(q=np.concatenate([motion.q, anywhere])))
+    below = wide.middle - 0.13 * wide.half[1] * wide.up  # the dock is in front of what is below
+    return near._replace(
+        middle=below, half=wide.half * [0.9, 1.1, 0.9], floor=wide.floor, radius=wide.radius, thick=0.05 * wide.radius
+    )
 
 
 def _thin(cloud: Array, up: Array) -> Array:

@@ -1,0 +1,252 @@
+"""What a page computes by itself: the robot's programs as a script, and the numbers that its mechanics need.
+
+The four core programs take the state, the bodies of the links that may carry a load, and gravity. In plain JavaScript they run
+under the page's strict policy; WebAssembly is for all formulations, and for programs that browsers do not optimize otherwise.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.codegen.javascript import compact
+from dalembert.codegen.wasm import compact_module
+from dalembert.derived.joints import friction, friction_law
+from dalembert.derived.loaded import Carriers, carriers, hand, loaded
+from dalembert.engine.registry import methods, quantity_named
+from dalembert.engine.size import work
+from dalembert.errors import Error
+from dalembert.robots import Robot
+from dalembert.studies.report import figures
+from dalembert.studies.report.motion import SampledMotion
+from dalembert.studies.report.scene import Stage, tips
+from dalembert.trace.count import operation_count
+from dalembert.trace.program import Program, trace
+
+MOST_JOINTS = 48  # of a page that computes
+OPTIMIZED = 5000  # operations of a JavaScript function that browsers optimize
+SAMPLES = 200
+STEP, SHORTEST = 1e-3, 1e-3 / 16  # s
+STABLE = 2.0  # the largest decay in a step of Runge and Kutta's method, with a margin
+MOST_HANDS = 6
+TRACED = 3500  # of `work`: formulations beyond are not traced for a page alone
+SWITCHED = ("inverse_dynamics", "forward_dynamics")
+LOADS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)  # kg: what the slider ends with
+
+
+class Live(NamedTuple):
+    """Data for the page's script, the programs as a script of their own, and whether that needs WebAssembly."""
+
+    data: dict[str, Any]
+    script: str
+    wasm: bool
+
+
+def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
+    """All that the page needs to compute; `everything`: with every formulation, as WebAssembly."""
+    data: dict[str, Any] = {
+        "base": _rows(robot.base.matrix),
+        "chain": [
+            {"parent": parent, "before": _rows(x.before.matrix), "after": _rows(x.after.matrix), "screw": list(x.joint.screw)}
+            for x, parent in zip(robot.links, robot.parents, strict=True)
+        ],
+        "missing": {},
+    }
+    if reason := _too_much(robot):
+        data["missing"]["all"] = reason
+        return Live(data, "", False)
+    ends = tips(robot)[:MOST_HANDS]
+    by = carriers(robot, *dict.fromkeys(i for i, _ in ends))
+    data |= _numbers(robot, stage) | {"hands": _hands(robot, by), "bodies": by.bodies.tolist()}
+    programs, data["missing"], data["methods"] = _programs(robot, by, everything)
+    data["step"], reason = falling(robot, data.pop("stiffest"))
+    if reason and "drop" not in data["missing"]:
+        data["missing"]["friction"] = reason
+    wasm = everything or max(operation_count(p).total for p in programs.values()) > OPTIMIZED
+    return Live(data, (compact_module if wasm else compact)("programs", programs), wasm)
+
+
+def _too_much(robot: Robot) -> str:
+    """Why nothing can be computed in the page, or nothing."""
+    if not robot.n:
+        return "This robot has no joints: nothing moves."
+    if robot.n > MOST_JOINTS:
+        return f"With {robot.n} joints the programs are too large for a page, which computes for up to {MOST_JOINTS}."
+    if not all(np.isfinite(x).all() for x in (*robot.tree.before, robot.tree.mass, robot.tree.com, robot.tree.inertia)):
+        return "Some figures of this robot are not finite: nothing can be computed."
+    return ""
+
+
+def falling(robot: Robot, stiffest: float) -> tuple[float, str]:
+    """The step of a fall with the robot's friction in seconds, and why there is none, if so.
+
+    `stiffest` is the fastest decay by viscous friction, 1/s. Friction that jumps needs a step of its own kind: this is the place
+    to offer it.
+    """
+    law = friction_law(robot)
+    if law.load_friction.any():
+        return STEP, "Friction that grows with the load is not in the page’s programs: falls are without friction."
+    if law.coulomb.any() or law.static_friction.any():
+        return (
+            STEP,
+            "The page’s integrator does not resolve Coulomb friction, which jumps where a joint stops: falls are without friction.",
+        )
+    step = STEP
+    while stiffest * step > STABLE and step > SHORTEST:
+        step /= 2
+    if not stiffest * step <= STABLE:
+        return STEP, "This robot’s viscous friction stops light links faster than the page’s steps: falls are without friction."
+    return step, ""
+
+
+# --- programs -----------------------------------------------------------------------------------------------------------
+
+
+def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, Program], dict[str, str], dict[str, Any]]:
+    """Programs by name; what is missing and why; and which formulations the page has, by quantity."""
+    programs = {"mass_matrix": loaded(robot, by, "mass_matrix", quantity_named("mass_matrix").default(robot.parents))}
+    missing: dict[str, str] = {}
+    known: dict[str, dict[str, str]] = {}
+    for quantity in SWITCHED:
+        default = quantity_named(quantity).default(robot.parents)
+        try:
+            robot.program(quantity)  # which says what a robot lacks
+        except Error as error:
+            missing["drop"] = f"No falling: {error}"
+            continue
+        programs[quantity] = loaded(robot, by, quantity, default)
+        known[quantity] = {default: quantity}
+        for method in methods(quantity) if everything else ():
+            if method != default and work(robot.parents, quantity, method) <= TRACED:
+                name = known[quantity][method] = f"{quantity}_{method}"
+                programs[name] = loaded(robot, by, quantity, method)
+    for k, (name, _, _) in enumerate(_named_tips(robot)):
+        programs[f"hand{k}"] = hand(robot, name)
+    if any(x.joint.rubs for x in robot.links):
+        programs["friction"] = _friction(robot)
+    return programs, missing, known
+
+
+def _friction(robot: Robot) -> Program:
+    """The joint forces that friction takes at given velocities, without what depends on loads."""
+    return trace(lambda qd: sum(friction(robot, qd), 0 * qd), {"qd": (robot.n,)}, outputs=("tau",))
+
+
+def _named_tips(robot: Robot) -> list[tuple[str, int, Any]]:
+    """The ends of the arm: a name that `link=` takes, the moving link, and the place in it."""
+    found: list[tuple[str, int, Any]] = []
+    for i, pose in tips(robot)[:MOST_HANDS]:
+        link = robot.link_names[i]
+        name = next((f.name for f in robot.frames if f.link == link and f.pose == pose), link)
+        found.append((name, i, pose))
+    return found
+
+
+def _hands(robot: Robot, by: Carriers) -> list[dict[str, Any]]:
+    hands: list[dict[str, Any]] = []
+    for name, i, pose in _named_tips(robot):
+        k = by.links.index(i)
+        R, p = by.frames[k]
+        hands.append({"name": name, "link": i, "at": _rows(pose.matrix), "body": k, "R": _flat(R), "p": _flat(p)})
+    return hands
+
+
+def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:
+    """Operations of the formulations, customized to this robot: by quantity and method, the default first."""
+    counts: dict[str, dict[str, int]] = {}
+    for quantity in SWITCHED:
+        if compared is not None:
+            rows = {row.method: row.customized.total for row in compared.rows if row.quantity == quantity}
+        else:
+            rows = _counts(robot, quantity)
+        if rows:
+            counts[quantity] = rows
+    return counts
+
+
+def _counts(robot: Robot, quantity: str) -> dict[str, int]:
+    default = quantity_named(quantity).default(robot.parents)
+    names = [default, *(m for m in methods(quantity) if m != default)]
+    try:
+        return {m: robot.operation_count(quantity, m).total for m in names if work(robot.parents, quantity, m) <= TRACED}
+    except Error:
+        return {}
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
+    joints = [link.joint for link in robot.links]
+    ranges = _ranges(robot)
+    q = np.random.default_rng(0).uniform(*ranges.T, (SAMPLES, robot.n))
+    sizes = _sizes(robot, q)
+    weight = max(sum(x.inertia.mass for x in robot.links), 1e-9) * 9.81
+    down = robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else -stage.up
+    side = np.cross(down, [0.0, 1.0, 0.0] if abs(down[1]) < 0.9 else [1.0, 0.0, 0.0])
+    return {
+        "middles": [x.inertia.com.tolist() for x in robot.links],
+        "ranges": ranges.tolist(),
+        "limits": [[x if np.isfinite(x) else None for x in (j.lower, j.upper)] for j in joints],
+        "efforts": [j.effort_limit if np.isfinite(j.effort_limit) and j.effort_limit > 0 else None for j in joints],
+        "prismatic": [j.kind == "prismatic" for j in joints],
+        "rubs": any(j.rubs for j in joints),
+        "mass": float(sum(x.inertia.mass for x in robot.links)),
+        "radius": stage.radius,
+        "gravity": {"size": float(np.linalg.norm(robot.gravity)), "down": down.tolist(), "side": _unit(side).tolist()},
+        "push": {"stiffness": weight / (0.5 * stage.radius), "most": 0.8 * weight},
+        "load": float(max(x for x in LOADS if x <= max(0.3 * weight / 9.81, LOADS[0]))),
+        **sizes,
+    }
+
+
+def _ranges(robot: Robot) -> Array:
+    """What a slider runs through, (n, 2): the limits, or a turn or a metre about zero."""
+    half = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    low, high = robot.lower, robot.upper
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * half, -half)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * half, half)),
+    )
+    return np.stack([low, np.maximum(high, low + 1e-6)], axis=-1)
+
+
+def _sizes(robot: Robot, q: Array) -> dict[str, Any]:
+    """Torques, brakes and stops in proportion to this robot, from its mass matrix at many positions."""
+    M: Array = robot.mass_matrix(q, backend="numpy")
+    typical = np.diagonal(M, axis1=1, axis2=2).mean(axis=0)
+    damping = friction_law(robot).damping
+    try:
+        inverse = np.linalg.inv(M)
+        least = 1 / np.diagonal(inverse, axis1=1, axis2=2).max(axis=0)
+        stiffest = float(np.abs(np.linalg.eigvals(inverse * damping)).max()) if damping.any() else 0.0
+    except np.linalg.LinAlgError:
+        least, stiffest = typical, np.inf
+    holds = np.abs(robot.gravity_force(q, backend="numpy")).max(axis=0)
+    return {
+        "scale": _finite(np.maximum(1.5 * holds, 0.05 * holds.max() or 1.0)),
+        "brake": _finite(typical / 0.8),
+        "stiff": _finite(np.abs(least) * 150.0**2),
+        "stiffest": stiffest if np.isfinite(stiffest) else np.inf,
+    }
+
+
+def _finite(values: Array) -> list[float]:
+    return np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0).tolist()
+
+
+def _unit(v: Array) -> Array:
+    return v / np.linalg.norm(v)
+
+
+def _rows(matrix: Array) -> list[float]:
+    return _flat(matrix[:3])
+
+
+def _flat(values: Any) -> list[float]:
+    return np.asarray(values, dtype=float).ravel().tolist()
+
+
+def recorded(motion: SampledMotion) -> dict[str, str]:
+    """The motion to the last digit: positions, velocities and accelerations, one state after the other, as base64 of doubles."""
+    return {name: figures.packed(getattr(motion, name), kind="<f8") for name in ("time", "q", "qd", "qdd")}
