@@ -150,6 +150,7 @@ def test_version_and_help(ran):
         "info",
         "check",
         "study",
+        "live",
         "compare",
         "complexity",
         "bench",
@@ -307,6 +308,19 @@ def test_generate(ran):
     assert out == str(da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"]))
     assert ran("generate", "two_link", "c", "-o", ".", "--name", "arm")[2] == "wrote arm.c\n"
     assert "arm_inverse_dynamics" in Path("arm.c").read_text()
+
+
+def test_live(ran, monkeypatch):
+    """A page; opened only on a terminal, and only if it may be."""
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert ran("live", "two_link", "-o", "arm.html") == (0, "arm.html\n", "")
+    assert "<title>two_link" in Path("arm.html").read_text(encoding="utf-8") and not opened
+    monkeypatch.setattr("dalembert.cli.looking.on_terminal", lambda: True)
+    ran("live", "two_link", "-o", "arm.html", "--no-open")
+    assert not opened
+    ran("live", "two_link", "-o", "arm.html")
+    assert opened == [Path("arm.html").resolve().as_uri()]
 
 
 def test_study_of_a_stone(ran):

@@ -1,5 +1,6 @@
 """Commands that show something about a robot."""
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -56,6 +57,21 @@ def study(
         print(f"\n{title}")
         show(cells)
     print(f"\nreport: {path} (open it in a browser)")
+
+
+def live(
+    robot: RobotName,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page: live-NAME.html.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="With every formulation, as WebAssembly.")] = False,
+    opened: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser, on a terminal.")] = True,
+) -> None:
+    """Write a page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
+    path = da.live(find_robot(robot), output, everything=everything)
+    print(path)
+    if opened and on_terminal():
+        webbrowser.open(path.resolve().as_uri())
 
 
 def compare(
@@ -118,6 +134,7 @@ COMMANDS = (
     (info, ["dalembert info panda"]),
     (check, ["dalembert check arm.urdf || echo look at it first"]),
     (study, ["dalembert study puma560 -o report", "dalembert study arm.urdf"]),
+    (live, ["dalembert live puma560", "dalembert live arm.urdf --everything -o arm.html"]),
     (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix | less -S"]),
     (complexity, ["dalembert complexity", "dalembert complexity puma560 --quantity forward_dynamics"]),
     (bench, ["dalembert bench panda"]),

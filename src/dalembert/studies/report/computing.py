@@ -89,7 +89,7 @@ def falling(robot: Robot, stiffest: float) -> tuple[float, str]:
     if law.coulomb.any() or law.static_friction.any():
         return (
             STEP,
-            "The page’s integrator does not resolve Coulomb friction, which jumps where a joint stops: falls are without friction.",
+            "The page’s integrator does not resolve Coulomb friction, under which joints stick: falls are without friction.",
         )
     step = STEP
     while stiffest * step > STABLE and step > SHORTEST:
@@ -179,7 +179,7 @@ def _counts(robot: Robot, quantity: str) -> dict[str, int]:
 def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
     joints = [link.joint for link in robot.links]
     ranges = _ranges(robot)
-    q = np.random.default_rng(0).uniform(*ranges.T, (SAMPLES, robot.n))
+    q = np.random.default_rng(0).uniform(ranges[:, 0], ranges[:, 1], (SAMPLES, robot.n))
     sizes = _sizes(robot, q)
     weight = max(sum(x.inertia.mass for x in robot.links), 1e-9) * 9.81
     down = robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else -stage.up
