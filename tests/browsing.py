@@ -1,13 +1,21 @@
 """Pages in real browsers without a network: Chromium through Playwright, Firefox through WebDriver BiDi."""
 
 import os
+import shutil
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import screenshot
 
+PUPPETEER = Path(__file__).parent.parent / "build/npm/node_modules/puppeteer-core"  # drives Firefox; make fetches it from npm
 SOFTWARE = ("GPU stall", "GL Driver", "swiftshader")  # notes of the software renderer, not of the page
+
+
+def firefox():
+    """Where the browser is."""
+    return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
 def chromium():

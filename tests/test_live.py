@@ -1,10 +1,12 @@
 """The live page: what a reader does, in real browsers without a network; and every number against the library's."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import browsing
 import numpy as np
@@ -499,6 +501,29 @@ def test_the_size_and_the_paper(browser, tmp_path):
     tab.emulate_media(media="print")
     assert not tab.is_visible(".dock") and not tab.is_visible("nav")
     tab.close()
+
+
+@pytest.mark.slow
+def test_firefox(pages):
+    """The same in Firefox, which needs a screen for WebGL, if a virtual one, and puppeteer-core to be driven."""
+    tools = {"firefox-esr": browsing.firefox(), "xvfb-run": shutil.which("xvfb-run"), "node": shutil.which("node")}
+    missing = [name for name, there in tools.items() if not there]
+    assert not (os.environ.get("CI") and missing), f"CI must install {missing}: see .ci/run"
+    if missing or not browsing.PUPPETEER.exists():
+        pytest.skip(f"needs {', '.join(missing) or 'puppeteer-core: make build/npm/node_modules/puppeteer-core'}")
+    arm, (q, qd, x) = da.robot("puma560"), np.random.default_rng(0).uniform(-1, 1, (3, 6))
+    script, state = Path(__file__).with_name("firefox.mjs"), json.dumps({"q": list(q), "qd": list(qd), "x": list(x)})
+    command = ["xvfb-run", "-a", "-s", "-screen 0 1400x1000x24", "node", script, browsing.PUPPETEER.parent, tools["firefox-esr"]]
+    done = subprocess.run([*map(str, command), str(pages("puma560").resolve()), state], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    wanted = [arm.inverse_dynamics(q, qd, x), arm.forward_dynamics(q, qd, x), arm.mass_matrix(q).ravel()]
+    for y, expected in zip(found["numbers"], wanted, strict=True):
+        close(y, expected, 1e-9)
+    close(found["fall"], arm.simulate(q, duration=1.0, step=1e-3, integrator="rk4", progress=False).q[-1], 1e-9, 1.0)
+    assert found["before"] != found["after"] and found["modes"] == ["drop", "hold"]
+    assert np.hypot(found["moved"][0] + 30, found["moved"][1] - 30) < 1.5
+    assert found["log"] == []
 
 
 def test_programs_of_a_page_run_in_node(tmp_path):

@@ -1,4 +1,4 @@
-"""The directive `live ROBOT`: the live page of a built-in robot in a frame; a file beside the pages, which loads when it is seen."""
+"""The directive `live ROBOT`: the live page of a built-in robot in a frame, from a file beside the pages that loads when seen."""
 
 from html import escape
 from pathlib import Path

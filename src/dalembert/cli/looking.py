@@ -61,9 +61,7 @@ def study(
 
 def live(
     robot: RobotName,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page: live-NAME.html.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page: live-NAME.html.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="With every formulation, as WebAssembly.")] = False,
     opened: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser, on a terminal.")] = True,
 ) -> None:
