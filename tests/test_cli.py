@@ -258,8 +258,17 @@ def test_simulate(ran):
 
 def test_simulate_says_when_the_balance_is_bad(ran):
     da.robot("two_link").with_friction(coulomb=20.0).save("rubs.toml")
+    code, out, err = ran("simulate", "rubs.toml", "--slip-speed", "1e-5")
+    assert code == 0 and "which is too much: with slip_speed=1e-05" in out and "slip_speed" in err
     code, out, err = ran("simulate", "rubs.toml")
-    assert code == 0 and "which is too much: Coulomb friction" in out and "Coulomb friction" in err
+    assert code == 0 and "too much" not in out and not err
+    code, out, err = ran("simulate", "rubs.toml", "--integrator", "rk4")
+    assert code != 0 and "Coulomb friction" in err
+
+
+def test_simulate_with_stops(ran):
+    code, out, _ = ran("simulate", "xarm7", "--q0", "0.3,0.3,0.3,0.3,0.3,0.3,0.3", "--restitution", "0.5", "-t", "2", "--saturate")
+    assert code == 0 and "lost at stops" in out and "lost to friction" in out
 
 
 def test_only_the_first_state_of_a_file_is_read(ran):

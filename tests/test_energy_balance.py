@@ -61,25 +61,28 @@ def test_forces_that_jump_between_samples_are_not_doubted():
         assert not TWO.with_friction(damping=5.0).simulate([0.0, 0.0], duration=2.0, every=every).doubt
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler", "BDF"])
-def test_creeping_under_friction_is_doubted(integrator):
-    motion, said = told(block(20.0), [0.0], integrator=integrator)
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_smooth_friction_that_is_too_steep_is_doubted(integrator):
+    motion, said = told(block(20.0), [0.0], integrator=integrator, slip_speed=1e-5)
     assert motion.drift > 0.3
     assert len(said) == 1 and "block" in said[0] and motion.doubt in said[0]
-    assert "Coulomb friction" in motion.doubt and integrator in motion.doubt
+    assert "slip_speed=1e-05" in motion.doubt and integrator in motion.doubt
+    assert not told(block(20.0), [0.0], integrator="BDF", slip_speed=1e-5)[1]
 
 
-def test_creeping_at_the_end_is_doubted():
-    """The energy of the motion before is a thousand times what creeping wastes."""
-    motion, said = told(block(2.0, gravity=0.0), [0.0], [1.0])
-    assert motion.drift < 1e-3 and len(said) == 1 and "between 0.5 and 0.6 s" in said[0] and "Coulomb" in motion.doubt
+def test_errors_at_the_end_are_doubted():
+    """The energy of the motion before is a thousand times what is wasted where the block should stand."""
+    motion, said = told(block(2.0, gravity=0.0), [0.0], [1.0], slip_speed=1e-4, torque=lambda t, q, qd: 1.9 + 0 * q)
+    assert len(said) == 1 and "slip_speed" in motion.doubt
+    assert not told(block(2.0, gravity=0.0), [0.0], [1.0], torque=lambda t, q, qd: 1.9 + 0 * q)[1]
 
 
-def test_xarm7_with_its_own_friction_is_doubted_or_fails():
+def test_xarm7_with_its_own_friction():
     arm = da.robot("xarm7")
+    fall = arm.simulate(np.full(7, 0.3), duration=0.5)
+    assert not fall.doubt and fall.drift < 1e-5 and fall.dissipated[-1] > 1
     with pytest.raises(da.Error, match="not finite"):
-        arm.simulate(np.full(7, 0.3))
-    assert "Coulomb" in told(arm, np.full(7, 0.3), duration=0.5, step=1e-4)[0].doubt
+        arm.simulate(np.full(7, 0.3), slip_speed=1e-3)
 
 
 def test_the_likely_reason():
@@ -93,10 +96,10 @@ def test_the_likely_reason():
 
 def test_rollouts_are_examined_together():
     robot, start = block(20.0), np.zeros((200, 1))
-    motion, said = told(robot, start, duration=0.1)
+    motion, said = told(robot, start, duration=0.1, slip_speed=1e-5)
     assert motion.doubt and f"in {doubts.ROLLOUTS} of {doubts.ROLLOUTS} rollouts examined" in said[0]
     assert motion.drift.shape == (200,) and motion.exchanged.shape == (200,)
-    few, said = told(robot, [[0.0], [0.0]], [[0.0], [300.0]], duration=0.1)
+    few, said = told(robot, [[0.0], [0.0]], [[0.0], [300.0]], duration=0.1, slip_speed=1e-5)
     assert "in 1 of 2 rollouts" in said[0] and few[1].drift < 1e-6
 
 
@@ -106,11 +109,13 @@ def test_nothing_moves_nothing_is_doubted():
     assert not hanging.doubt and hanging.drift < 1e-4
 
 
-def test_the_report_shows_the_balance():
+def test_the_report_shows_the_balance(monkeypatch):
     good = motion_sections.energy(TWO, follow(TWO)).body
     assert 'class="check good"' in good and "of the energy exchanged" in good
     rubs = TWO.with_friction(coulomb=20.0)
     fall = compute.free(rubs, follow(rubs))
-    assert isinstance(fall, compute.Free) and "Coulomb" in fall.doubt and fall.drift > 1e-2
+    assert isinstance(fall, compute.Free) and not fall.doubt and fall.drift < 1e-4
+    wrong = fall._replace(doubt="the step is too long", drift=0.5)
+    monkeypatch.setattr(compute, "free", lambda *_: wrong)
     bad = motion_sections.energy(rubs, follow(rubs)).body
-    assert 'class="check bad"' in bad and "Coulomb friction" in bad and "do not trust" in bad
+    assert 'class="check bad"' in bad and "the step is too long" in bad and "do not trust" in bad

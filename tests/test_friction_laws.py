@@ -151,21 +151,23 @@ def test_check_finds_what_is_implausible():
 
 
 def test_simulation_and_energy():
-    """Sliding all the time, where the law is smooth: what friction takes is what the motion loses."""
+    """Sliding all the time, where tanh(v / slip_speed) is 1: what friction takes is what the motion loses."""
     body = da.Inertia.from_com(2.0, (0, 0, 0), 0.0)
     joint = da.Joint(
         "slide", "prismatic", damping=0.1, coulomb=(1.0, 2.0), static_friction=3.0, stribeck_speed=0.5, load_friction=0.2
     )
     slider = da.Robot("slider", (da.Link("body", "base", joint, inertia=body),), gravity=(0, 0, -9.81))
-    slide = slider.simulate([0.0], [8.0], duration=0.5, torque=[5.0])
+    slide = slider.simulate([0.0], [8.0], duration=0.5, torque=[5.0], slip_speed=0.01)
     assert slide.qd.min() > 1 and slide.dissipated[-1] > 5 and slide.drift < 1e-9
     left = 5.0 - slider.friction_force(slide.qd[:1])[0, 0]
     a = (left / (1 + 0.2 * np.sign(left)) - 2 * 9.81) / 2
     assert slide.qdd[0, 0] == pytest.approx(a)
     wrench = {"body": da.Wrench(force=(0, 0, 3.0))}
-    assert slider.simulate([0.0], [8.0], duration=0.5, torque=[5.0], wrenches=wrench).drift < 1e-9
+    assert slider.simulate([0.0], [8.0], duration=0.5, torque=[5.0], wrenches=wrench, slip_speed=0.01).drift < 1e-9
+    stepped = slider.simulate([0.0], [8.0], duration=0.5, torque=[5.0])
+    assert abs(stepped.q[-1] - slide.q[-1]).max() < 1e-6 and stepped.drift < 1e-6
     with pytest.raises(da.Error, match="load-dependent friction"):
-        slider.simulate([0.0], velocities="quasi")
+        slider.simulate([0.0], velocities="quasi", slip_speed=0.01)
 
 
 def test_controllers_compensate_it():

@@ -127,7 +127,7 @@ def test_c_in_place_and_singular(compiler, tmp_path):
     expected = arm.inverse_dynamics(q, qd, qdd)
     library.two_link_inverse_dynamics(*pointers([q, qd, qdd, qdd]))
     close(qdd, expected, 1e-13)
-    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf]), {"x": (1,)}, outputs=("y",))
+    odd = trace(lambda x: np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0].where(1.0, -np.inf)]), {"x": (1,)}, outputs=("y",))
     text = PRINTERS["c"][1]("odd", [], [Function("f", odd, [], [[0.0]], [[0.0] * 3])])
     (tmp_path / "odd.c").write_text(text)
     library = ctypes.CDLL(str(build(compiler, tmp_path / "odd.c", tmp_path / "odd.so", "-shared", "-fPIC")))
@@ -345,13 +345,14 @@ def test_scripts_keep_what_is_not_finite(language, tmp_path):
     """NaN where the library has it, infinities, signs of zero, and numbers as inputs and results."""
 
     def odd(x, y):
-        return np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf, (x[0] - 1).sign(), x[0].sign()]), 2 * y[()]
+        chosen = [x[0].where(y[()], 7.0), (x[0] + 1).where(y[()], 7.0)]
+        return np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf, (x[0] - 1).sign(), x[0].sign(), *chosen]), 2 * y[()]
 
     made = trace(odd, {"x": (1,), "y": ()}, outputs=("z", "twice"))
-    text = PRINTERS[language][1]("odd", [], [Function("f", made, [], [[0.0], [0.0]], [[0.0] * 5, [0.0]])])
+    text = PRINTERS[language][1]("odd", [], [Function("f", made, [], [[0.0], [0.0]], [[0.0] * 7, [0.0]])])
     (tmp_path / "odd.js").write_text(text)
     done = node('const [z, twice] = require("./odd.js").f([0], 1.5); console.log(Array.from(z, String).join(), twice)', tmp_path)
-    assert done.stdout == "NaN,Infinity,-Infinity,-1,0 3\n", done.stderr
+    assert done.stdout == "NaN,Infinity,-Infinity,-1,0,7,1.5 3\n", done.stderr
 
 
 @needs("node")

@@ -9,7 +9,7 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, cos_sin, sign, sqrt
+from dalembert.algebra.spatial import above, cos_sin, sign, sqrt, tanh, where
 from dalembert.trace import Angle, Residue, differentiate, operation_count, replay, trace
 from dalembert.trace.source import NumpyKernel, numpy_source
 
@@ -346,6 +346,58 @@ def test_above_on_every_scalar():
     close(replay(differentiate(p), {"x": [2.0, 1.0]}), [[-0.25, 0.0], [0.0, 2.0]], 1e-15)
     again = trace(lambda x: replay(p, {"x": x}), {"x": (2,)})
     assert again == p
+
+
+def chosen():
+    return trace(lambda x: np.stack([where(x[0] - 1, x[0] * x[1], 7.0), where(x[1], x[0], -x[1])]), {"x": (2,)})
+
+
+def test_where_on_every_scalar():
+    """One of two numbers, by whether a third is above 0; derivatives are those of the one that is taken."""
+    p = chosen()
+    assert "where(v" in str(p) and da.trace.operation_count(p) == da.OperationCount(mul=1, add=1)
+    for x, expected in (
+        ([2.0, -1.0], [-2.0, 1.0]),
+        ([1.0, 3.0], [7.0, 1.0]),
+        ([np.nan, 2.0], [7.0, np.nan]),
+        ([2.0, np.nan], [np.nan] * 2),
+    ):
+        for found in (replay(p, {"x": x}), NumpyKernel(p)(np.array(x)), da.compile_program(p)(np.array(x))):
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(da.compile_program(p)(np.tile(x, (9, 1))), [expected] * 9)
+        np.testing.assert_array_equal(replay(p, {"x": np.array([x, x])}), [expected] * 2)
+    assert replay(p, {"x": [Fraction(4), Fraction(-1, 2)]}).tolist() == [-2, Fraction(1, 2)]
+    assert replay(differentiate(p), {"x": [2.0, 3.0]}).tolist() == [[3.0, 2.0], [1.0, 0.0]]
+    assert replay(differentiate(p, mode="forward"), {"x": [0.5, -1.0]}).tolist() == [[0.0, 0.0], [0.0, -1.0]]
+    assert trace(lambda x: replay(p, {"x": x}), {"x": (2,)}) == p
+    assert trace(lambda x: where(x[0], x[1], x[1]) + where(1.0, x[1], x[0]), {"x": (2,)}) == trace(
+        lambda x: x[1] + x[1], {"x": (2,)}
+    )
+    with pytest.raises(da.Error, match="sign"):
+        replay(p, {"x": [Residue(4), Residue(3)]})
+    with pytest.raises(da.Error, match="identifier"):
+        trace(lambda where: where, {"where": (2,)})
+
+
+def test_where_in_other_libraries():
+    sympy, casadi, iv = pytest.importorskip("sympy"), pytest.importorskip("casadi"), pytest.importorskip("mpmath").iv
+    p, x = chosen(), sympy.symbols("x0:2", real=True)
+    found = replay(p, {"x": list(x)})
+    assert [float(y.subs({x[0]: 2.0, x[1]: -1.0})) for y in found] == [-2.0, 1.0]
+    s = casadi.SX.sym("x", 2)
+    function = casadi.Function("f", [s], [casadi.vertcat(*replay(p, {"x": s}))])
+    assert np.asarray(function([2.0, -1.0])).ravel().tolist() == [-2.0, 1.0]
+    low, high = da.enclosure(p, {"x": [0.5, 1.0]}, {"x": [2.0, 3.0]})
+    assert low[0] <= 0.5 and high[0] >= 7.0 and (low[1], high[1]) == (0.5, 2.0)
+    assert [float(y.b) for y in replay(p, {"x": [iv.mpf(2), iv.mpf([-1, 1])]})] == [2.0, 2.0]
+
+
+def test_tanh_of_programs():
+    x = np.linspace(-30, 30, 301)
+    p = trace(lambda x: tanh(x), {"x": ()})
+    for found in (tanh(x), da.compile_program(p)(x)):
+        assert np.abs(found - np.tanh(x)).max() < 1e-15
+    close(replay(differentiate(p), {"x": 0.7}), 1 - np.tanh(0.7) ** 2, 1e-14)
 
 
 def test_above_in_other_libraries():

@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.errors import AccuracyWarning as AccuracyWarning
     from dalembert.errors import DataWarning as DataWarning
     from dalembert.errors import Error as Error
+    from dalembert.errors import LimitWarning as LimitWarning
     from dalembert.errors import PerformanceWarning as PerformanceWarning
     from dalembert.errors import SingularWarning as SingularWarning
     from dalembert.interop import casadi_function as casadi_function
@@ -80,7 +81,7 @@ if _typing.TYPE_CHECKING:
 _PLACES = {
     "control.controllers": "ComputedTorque GravityPD SlotineLi TaskSpaceControl",
     "engine.registry": "methods",
-    "errors": "AccuracyWarning DataWarning Error PerformanceWarning SingularWarning",
+    "errors": "AccuracyWarning DataWarning Error LimitWarning PerformanceWarning SingularWarning",
     "interop": "casadi_function jax_function sympy_expressions torch_function",
     "model.dh": "DHRow",
     "model.inertia": "Inertia",

@@ -33,6 +33,10 @@ class AccuracyWarning(UserWarning):
     """A result is far less accurate than it should be: the energy of a simulated motion is out of balance."""
 
 
+class LimitWarning(UserWarning):
+    """A simulated joint passed a limit of its model, where there are no stops."""
+
+
 class SingularWarning(UserWarning):
     """At some states of a batch a joint has no inertia, or a link cannot follow its task; the result is NaN there."""
 

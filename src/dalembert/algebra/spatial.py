@@ -78,6 +78,37 @@ def above(x: Any, floor: float, otherwise: float) -> Any:
     return x.above(floor, otherwise) if hasattr(x, "above") else np.where(np.real(x) > floor, x, otherwise)[()]
 
 
+def where(c: Any, a: Any, b: Any) -> Any:
+    """a where c is above 0, else b, for any scalar type; of a complex c the real part counts.
+
+    >>> where(np.array([-1.0, 0.0, 2.0]), 1.0, 0.0).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    return _where(c, a, b) if any(map(_is_object, (c, a, b))) else np.where(np.real(c) > 0, a, b)[()]
+
+
+def _one_of(c: Any, a: Any, b: Any) -> Any:
+    """`where` for scalars."""
+    return c.where(a, b) if hasattr(c, "where") else a if np.real(c) > 0 else b
+
+
+_where = np.frompyfunc(_one_of, 3, 1)
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent for any scalar that has + - * / and `where`, to 1e-15: a continued fraction, and doubled arguments.
+
+    >>> bool(abs(tanh(np.array([-30.0, 0.3, 2.0])) - np.tanh([-30.0, 0.3, 2.0])).max() < 1e-15)
+    True
+    """
+    y = where(x - 20, 20, where(-20 - x, -20, x)) / 64  # from 20 on it is 1
+    square = y * y
+    t = y * (945 + square * (105 + square)) / (945 + square * (420 + square * 15))
+    for _ in range(6):
+        t = 2 * t / (1 + t * t)
+    return t
+
+
 def zeros(shape: int | tuple[int, ...]) -> Array:
     """Zeros that suit every scalar: integers keep fractions and residues exact, and become floats in arithmetic with floats."""
     return np.zeros(shape, dtype=int)

@@ -21,7 +21,7 @@ from dalembert.simulation.stages import ROUTES
 from dalembert.simulation.trajectory import Trajectory
 from dalembert.text import table
 
-CHOICES = (*INTEGRATORS, *SOLVERS)
+CHOICES = (*INTEGRATORS, "moreau", *SOLVERS)
 
 _source = typer.Argument(
     metavar="STATES", help="A .csv, .npy or .npz file; - is standard input. Columns q_<joint>, qd_<joint>, ... or in order."
@@ -76,8 +76,21 @@ def simulate(
     duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds.")] = 1.0,
     step: Annotated[float, typer.Option("--step", "-s", help="Seconds.")] = 1e-3,
     integrator: Annotated[
-        str, typer.Option("--integrator", "-i", help=f"One of {', '.join(CHOICES)}.", autocompletion=completing(*CHOICES))
-    ] = "rk4",
+        str | None,
+        typer.Option(
+            "--integrator",
+            "-i",
+            help=f"One of {', '.join(CHOICES)}; moreau where joints rub or stop, else rk4.",
+            autocompletion=completing(*CHOICES),
+        ),
+    ] = None,
+    restitution: Annotated[
+        float | None, typer.Option(help="Limits are stops, which joints leave with this share of their speed (0 to 1).")
+    ] = None,
+    slip_speed: Annotated[
+        float | None, typer.Option("--slip-speed", help="Smooth Coulomb friction, c tanh(qd / this), for other integrators.")
+    ] = None,
+    saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the effort limits.")] = False,
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
         str | None,
@@ -99,6 +112,7 @@ def simulate(
         forces = forces[:-1]  # of a trajectory: nothing follows its last sample
     with progress("simulating") as bar:
         options: dict[str, Any] = {"integrator": integrator, "method": method, "velocities": velocities, "every": every}
+        options |= {"restitution": restitution, "slip_speed": slip_speed, "saturate": saturate}
         trajectory = arm.simulate(*start, duration, torque=forces, step=step, progress=bar or False, **options)
     if output is None:
         print(_summary(trajectory))
@@ -166,7 +180,10 @@ def _summary(trajectory: Trajectory) -> str:
 def _balance(trajectory: Trajectory) -> str:
     """Where the energy went, and how far the sum is off; why, a warning has said."""
     change, work, lost = trajectory.energy[-1] - trajectory.energy[0], trajectory.work[-1], trajectory.dissipated[-1]
-    parts = f"change {change:.6g} J - work {work:.6g} J + lost to friction {lost:.6g} J = {trajectory.balance[-1]:.3g} J"
+    struck = trajectory.lost_at_stops[-1]
+    stops = f" + lost at stops {struck:.6g} J" if struck else ""
+    rubbed = f"lost to friction {lost - struck:.6g} J{stops}"
+    parts = f"change {change:.6g} J - work {work:.6g} J + {rubbed} = {trajectory.balance[-1]:.3g} J"
     verdict = f", which is too much: {trajectory.doubt}" if trajectory.doubt else ""
     return f"balance: {parts}; off by at most {trajectory.drift:.1g} of the energy exchanged{verdict}"
 
@@ -174,5 +191,12 @@ def _balance(trajectory: Trajectory) -> str:
 COMMANDS = (
     (inverse, ["dalembert inverse puma560 states.csv -o tau.csv", "make_states | dalembert inverse puma560 - --all > all.csv"]),
     (forward, ["dalembert forward puma560 states.npz -o qdd.npy --method brandl"]),
-    (simulate, ["dalembert simulate two_link --q0 0.5,0 --duration 10", "dalembert simulate panda --torque tau.csv -o motion.csv"]),
+    (
+        simulate,
+        [
+            "dalembert simulate two_link --q0 0.5,0 --duration 10",
+            "dalembert simulate xarm7 --restitution 0.3 --duration 2",
+            "dalembert simulate panda --torque tau.csv -o motion.csv",
+        ],
+    ),
 )

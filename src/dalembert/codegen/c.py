@@ -19,6 +19,7 @@ C = Syntax(
     nan="NAN",
     assign="const double v{} = {};",
     above="{x} > {floor} ? {x} : {otherwise}",
+    where="{c} > 0.0 ? {a} : {b}",
     sign="{x} > 0.0 ? 1.0 : {x} < 0.0 ? -1.0 : {x}",
 )
 

@@ -43,6 +43,7 @@ class Syntax(NamedTuple):
     nan: str
     assign: str  # v{} = {}
     above: str  # of an operand x and numbers floor and otherwise
+    where: str  # of operands c, a and b
     sign: str
     functions: str = "{op}({x})"
 
@@ -85,6 +86,8 @@ def _operation(node: tuple[Any, ...], texts: list[str], syntax: Syntax) -> str:
         return syntax.sign.format(x=x)
     if op == "above":
         return syntax.above.format(x=x, floor=syntax.number(node[2]), otherwise=syntax.number(node[3]))
+    if op == "where":
+        return syntax.where.format(c=x, a=texts[1], b=texts[2])
     return syntax.functions.format(op=op, x=x)
 
 

@@ -11,6 +11,7 @@ JAVASCRIPT = Syntax(
     nan="NaN",
     assign="const v{} = {};",
     above="{x} > {floor} ? {x} : {otherwise}",
+    where="{c} > 0.0 ? {a} : {b}",
     sign="Math.sign({x})",
     functions="Math.{op}({x})",
 )

@@ -12,6 +12,7 @@ JULIA = Syntax(
     nan="NaN",
     assign="v{} = {}",
     above="ifelse({x} > {floor}, {x}, {otherwise})",
+    where="ifelse({c} > 0.0, {a}, {b})",
     sign="sign({x})",
 )
 

@@ -19,6 +19,7 @@ MATLAB = Syntax(
     nan="NaN",
     assign="v{} = {};",
     above="dalembert_above({x}, {floor}, {otherwise})",
+    where="dalembert_where({c}, {a}, {b})",
     sign="sign({x})",
 )
 
@@ -47,6 +48,14 @@ if x > low
     y = x;
 else
     y = otherwise_;
+end
+end
+
+function y = dalembert_where(c, a, b)
+if c > 0
+    y = a;
+else
+    y = b;
 end
 end
 

@@ -18,6 +18,7 @@ PYTHON = Syntax(
     nan="math.nan",
     assign="v{} = {}",
     above="{x} if {x} > {floor} else {otherwise}",
+    where="{a} if {c} > 0.0 else {b}",
     sign="1.0 if {x} > 0.0 else -1.0 if {x} < 0.0 else {x}",
     functions="math.{op}({x})",
 )

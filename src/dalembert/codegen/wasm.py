@@ -149,6 +149,9 @@ def _operation(node: tuple, operands: list[bytes]) -> bytes:
     if op == "above":
         floor, otherwise = map(_number, node[2:])
         return operands[0] + otherwise + operands[0] + floor + _GREATER + _SELECT
+    if op == "where":
+        condition, a, b = operands
+        return a + b + condition + _number(0.0) + _GREATER + _SELECT
     return b"".join(operands) + bytes([_CODES[op]])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from dalembert.algebra.linalg import ROUNDING, Pivots
 from dalembert.algebra.precise import as_objects
-from dalembert.algebra.spatial import Array, dot, sign
+from dalembert.algebra.spatial import Array, dot, sign, tanh
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.formulations.composite_body import composite, times
@@ -45,6 +45,16 @@ class FrictionLaw(NamedTuple):
         return np.where(there, 1 / np.where(there, self.stribeck_speed, 1.0), 0.0)
 
     @property
+    def jumps(self) -> bool:
+        """Whether friction at some joint changes its sign with the velocity, so that it can hold the joint."""
+        return bool(self.sticks.any())
+
+    @property
+    def sticks(self) -> Array:
+        """Which joints friction can hold, (n,)."""
+        return (self.coulomb > 0) | (self.static_friction > 0) | (self.load_friction > 0)
+
+    @property
     def linear(self) -> bool:
         """Whether it is linear in velocities and loads, jumps and constants apart."""
         return not (self.static_friction.any() or self.load_friction.any())
@@ -55,18 +65,33 @@ def friction_law(model: Model) -> FrictionLaw:
     return FrictionLaw(*(np.array([getattr(link.joint, name) for link in model.links], dtype=float) for name in FRICTION))
 
 
-def friction(model: Model, qd: Any) -> list[Any]:
+Jump = Callable[[Any], Any]  # of a velocity: its sign, or a smooth function in its place
+
+
+def slipping(slip_speed: float) -> Jump:
+    """tanh(v / slip_speed), or the sign of v for 0."""
+    return (lambda qd: tanh(qd / slip_speed)) if slip_speed else sign
+
+
+def friction(model: Model, qd: Any, jump: Jump = sign) -> list[Any]:
     """The parts of friction that depend on the velocities alone: all but that of the load, where the robot has them."""
     law = friction_law(model)
-    jumping = sign(qd) if law.coulomb.any() or law.extra.any() else qd
+    jumping = jump(qd) if law.coulomb.any() or law.extra.any() else qd
     terms = [factor * motion for factor, motion in ((law.damping, qd), (law.coulomb, jumping)) if factor.any()]
     terms += [law.friction_offset] if law.friction_offset.any() else []
     return [*terms, law.extra * jumping / (1 + (law.per_speed * qd) ** 2)] if law.extra.any() else terms
 
 
-def loading(model: Model, qd: Any, load: Any) -> Any:
+def loading(model: Model, qd: Any, load: Any, jump: Jump = sign) -> Any:
     """(load + load_friction |load| sign(qd)) / load, (n,); the sum may be given for the load, since it has the same sign."""
-    return 1 + friction_law(model).load_friction * sign(qd) * sign(load)
+    return 1 + friction_law(model).load_friction * jump(qd) * sign(load)
+
+
+def left_of(model: Model, qd: Any, tau: Any, jump: Jump = sign) -> Any:
+    """What friction leaves of the joint forces, (n,): the load."""
+    for term in friction(model, qd, jump):
+        tau = tau - term
+    return tau / loading(model, qd, tau, jump) if friction_law(model).load_friction.any() else tau
 
 
 def pivots(model: Model, rotors: bool = True) -> Pivots:
@@ -146,11 +171,7 @@ def accelerations(model: Model, function: Callable[..., Any]) -> Callable[..., A
     """Forward dynamics with what friction leaves of the forces; rotors are among the pivots."""
 
     def whole(**given: Any) -> Any:
-        for term in friction(model, given["qd"]):
-            given["tau"] = given["tau"] - term
-        if friction_law(model).load_friction.any():
-            given["tau"] = given["tau"] / loading(model, given["qd"], given["tau"])
-        return function(**given)
+        return function(**given | {"tau": left_of(model, given["qd"], given["tau"])})
 
     return whole
 

@@ -59,7 +59,7 @@ def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
 
     def body(*arrays: Any) -> Any:
         given = dict(zip(shapes, arrays, strict=True))
-        tree = _carrying(by, given.pop(BODIES), given.pop(GRAVITY, None))
+        tree = carrying(by, given.pop(BODIES), given.pop(GRAVITY, None))
         result = function(tree, *given.values(), **more)
         if quantity == "mass_matrix":
             return on_diagonal(result, armature)
@@ -69,7 +69,7 @@ def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
         return trace(body, shapes, outputs=(OUTPUT[quantity],))
 
 
-def _carrying(by: Carriers, bodies: Any, gravity: Any) -> Tree:
+def carrying(by: Carriers, bodies: Any, gravity: Any) -> Tree:
     """The tree with other bodies at some links, and in another field."""
     mass, com, inertia = (np.array(x, dtype=object) for x in (by.tree.mass, by.tree.com, by.tree.inertia))
     for link, body in zip(by.links, bodies, strict=True):

@@ -236,7 +236,7 @@ def _guarded(call: Call, result: Any, arrays: list[Array], batch: tuple[int, ...
     quantity = call.quantity
     if quantity.divides and call.robot.n:
         check_regular(call.robot, quantity, call.method, result if quantity.result else (result,), arrays[0], batch)
-    if call.guard and not regular(result):
+    if call.guard and not (all(map(regular, result)) if quantity.result else regular(result)):
         call.guard(result, arrays[0], batch)
     return quantity.result(*result) if quantity.result else result
 

@@ -46,7 +46,7 @@ def save_npz(path: Any, arrays: Mapping[str, Array]) -> Path:
 
 
 def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
-    """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked` and `memory` if they are there; CSV by its name, else NPZ."""
+    """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked`, `memory`, `lost` if they are there; CSV by name, or NPZ."""
     place, limit = file_path(path), whole(limit, "limit", 1)
     try:
         with opened(place) as file:
@@ -82,7 +82,7 @@ def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array
         joints = held.joints()
         if joints != robot.joint_names:
             raise other_joints(what, robot, joints or ())
-        tables = {name: held.table(name) for name in ("time", *PARTS, "worked", "memory") if name in held.names}
+        tables = {name: held.table(name) for name in ("time", *PARTS, "worked", "memory", "lost") if name in held.names}
         _check(tables, what, robot)
         check_bytes(8 * sum(table.rows * table.width for table in tables.values()), what, limit)
         arrays = {name: table.whole() for name, table in tables.items()}
@@ -94,6 +94,6 @@ def _check(tables: Mapping[str, Table], what: str, robot: Model) -> None:
     if len(q) < 2 or q[-1] != robot.n or tables["time"].shape != q[-2:-1]:
         raise Error(f"{what}: time {tables['time'].shape} and q {q} should be (T,) and (..., T, {robot.n}) for {robot.name}")
     for name, table in tables.items():
-        right = {"time": table.shape, "worked": q[:-1], "memory": (*q[:-1], *table.shape[-1:])}.get(name, q)
+        right = {"time": table.shape, "worked": q[:-1], "memory": (*q[:-1], *table.shape[-1:]), "lost": (*q[:-1], 2)}.get(name, q)
         if table.shape != right:
             raise Error(f"{what}: {name} has shape {table.shape}, but q {q} requires {right}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
+from dalembert.arguments import flag
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import (
     Backend,
@@ -67,6 +68,7 @@ def forward_dynamics(
     base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None,
     method: ForwardDynamicsMethod = "articulated_body",
+    sticking: bool = False,
     backend: Backend = "auto",
     out: Out = None,
 ) -> Result:
@@ -77,6 +79,8 @@ def forward_dynamics(
     q, qd, tau: (..., n) joint positions, velocities, forces in joint order (rad or m, seconds, N m or N).
     wrenches, base_twist, base_acceleration, out: as in `inverse_dynamics`.
     method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers.
+    sticking: at joints with qd = 0, Coulomb friction is 0 by default (the law has one value, sign 0 = 0), and they accelerate
+        under the smallest force. With True it holds them, up to its level, and the result is a pair: qdd, and the friction forces.
 
     A joint without inertia raises an error; where that depends on the state, one state raises and a batch gives NaN there with a
     `SingularWarning`.
@@ -85,9 +89,16 @@ def forward_dynamics(
     >>> arm = da.robot("two_link")
     >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [19.6124, 4.9031]).round(12).tolist()
     [0.0, 0.0]
+    >>> held = arm.with_friction(coulomb=[5.0, 2.0]).forward_dynamics([0.0, 0.0], [0.0, 0.0], [22.0, 4.0], sticking=True)
+    >>> held.qdd.tolist(), held.friction.round(4).tolist()
+    ([0.0, 0.0], [2.3876, -0.9031])
     """
     outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given = {"q": q, "qd": qd, "tau": tau, **outside}
+    if flag(sticking, "forward_dynamics: sticking"):
+        from dalembert.quantities.sticking import held
+
+        return held(robot, given, method, backend, out)
     return asked(robot, "forward_dynamics", given, method, backend=backend, out=out)
 
 

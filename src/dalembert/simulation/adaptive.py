@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.derived.joints import left_of, slipping
 from dalembert.errors import Error, optional
 from dalembert.quantities.dynamics import forward_dynamics
-from dalembert.simulation.plan import Acting, Forces, Plan, Start, wide
+from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Start, wide
 from dalembert.simulation.trajectory import Trajectory
 
 SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
@@ -115,14 +116,17 @@ def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Cal
     robot, n = plan.robot, plan.robot.n
     array = None if forces.array is None else _held(forces, r, count, n)
     more: dict[str, Any] = {} if plan.method is None else {"method": plan.method}
+    jump, slips = slipping(plan.slip_speed), plan.slip_speed > 0
+    moved = robot.without_friction() if slips else robot
 
     def rates(t: float, q: Array, qd: Array) -> tuple[Array, Array]:
         if array is not None:
             tau = array[min(int(t / plan.step + 1e-9), len(array) - 1)]
         else:
             given = forces.function(t, q.copy(), qd.copy()) if forces.function else None
-            tau = wide(given, (n,), "torque(t, q, qd) must return forces", t)
+            tau = wide(given, (n,), GIVES, t)
         pushing = acting.function(q) if acting.function else None if acting.constant is None else acting.constant[r]
-        return forward_dynamics(robot, q, qd, tau, wrenches=pushing, backend=plan.backend, **more), tau
+        left = left_of(robot, qd, tau, jump) if slips else tau
+        return forward_dynamics(moved, q, qd, left, wrenches=pushing, backend=plan.backend, **more), tau
 
     return rates

@@ -65,7 +65,7 @@ class _Excess(NamedTuple):
 def _unresolved(trajectory: Trajectory) -> Array:
     """What work and losses would change by with half of the samples, J: how well samples show what happened between them."""
     half = slice(None, None, 2)
-    arrays = {name: getattr(trajectory, name) for name in ("q", "qd", "tau", "accelerations")}
+    arrays = {name: getattr(trajectory, name) for name in ("q", "qd", "tau", "accelerations", "lost")}
     halved = {name: None if x is None else x[..., half, :] for name, x in arrays.items()}
     worked = None if trajectory.worked is None else trajectory.worked[..., half]
     other = replace(trajectory, time=trajectory.time[half], worked=worked, **halved)
@@ -103,8 +103,8 @@ def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     law = friction_law(trajectory.robot)
     if integrator not in SOLVERS and (fastest := _fastest(trajectory, law.damping)) * step > 2:
         return f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one, or Radau"
-    if any(x.any() for x in (law.coulomb, law.static_friction, law.load_friction)):
-        return f"Coulomb friction jumps where a joint stops, which {integrator} does not resolve: joints creep or chatter at rest"
+    if law.jumps and not trajectory.sticks:
+        return f"with slip_speed={trajectory.slip_speed:g} friction is too steep for {integrator}; use a larger one, or moreau"
     if integrator in SOLVERS:
         return f"the tolerances of {integrator} are too loose; reduce rtol and atol"
     better = "; rk4 is of fourth order" if integrator in FIRST_ORDER else ""

@@ -9,7 +9,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
 from dalembert.simulation.integrators import ITERATIONS, Integrator, Stage, advance, table
-from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start, wide
+from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import CONVERGED, Stages, apart
 
 Velocity = Callable[[Model, Array, Array], Array]  # qd from q and the velocities of a route
@@ -62,7 +62,7 @@ class _Driven:
     def __init__(
         self, plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting: Acting, velocity: Velocity
     ) -> None:
-        self.plan, self.forces, self.acting, self.velocity = plan, forces, acting, velocity
+        self.plan, self.acting, self.velocity = plan, acting, velocity
         q, v = start.flat()
         self.shape, self.implicit = (*start.batch, plan.robot.n), integrator.implicit
         self.rows = integrator.steps(ITERATIONS[1])
@@ -72,9 +72,8 @@ class _Driven:
         kept = scrap[0], scrap[1]
         self.passes = [self.stages.prepared(row[None], self.tau, kept, (1, 1, 1)) for row in factors]
         self.work: Array = np.zeros(len(q))  # of forces that are held over each step
-        self.memory = None
-        if forces.memory is not None:
-            self.memory = _Memory(np.broadcast_to(forces.memory, (*start.batch, *forces.memory.shape)), factors)
+        self.control = Control(start, forces)
+        self.memory = None if self.control.memory is None else _Memory(self.control.memory, factors)
 
     def sample(self, k: int) -> Array:
         """The forces (B, n) at sample k, and all steps from there to the next one."""
@@ -107,20 +106,34 @@ class _Driven:
 
     def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
         """The joint forces (..., n)."""
+        tau, rate = self.control(time, step, q, qd, None if self.memory is None else self.memory.at.copy())
+        if s is not None and self.memory and rate is not None:
+            self.memory.move(s, rate)
+        return tau
+
+
+class Control:
+    """Joint forces as Python gives them."""
+
+    def __init__(self, start: Start, forces: Forces) -> None:
+        self.forces = forces
+        self.memory = None if forces.memory is None else np.broadcast_to(forces.memory, (*start.batch, *forces.memory.shape))
+
+    def __call__(self, time: float, step: int, q: Array, qd: Array, memory: Array | None) -> tuple[Array, Array | None]:
+        """The forces (..., n) at q and qd (..., n), and the rate of the memory, if there is one."""
         array, function = self.forces.array, self.forces.function
         result: Any = None
+        rate = None
         if array is not None:
             result = array[..., min(step, array.shape[-2] - 1), :]
-        elif function and self.memory is None:
+        elif function and memory is None:
             result = function(time, q, qd)
-        elif function and self.memory:
-            result = function(time, q, qd, self.memory.at.copy())
+        elif function and memory is not None:
+            result = function(time, q, qd, memory)
             if not isinstance(result, tuple) or len(result) != 2:
                 raise Error(
                     f"simulate: a controller with a memory must return its forces and the memory's rate, got {brief(result)}"
                 )
             result, rate = result
-            rate = wide(rate, self.memory.y.shape, "a controller must return the rate of its memory", time)
-            if s is not None:
-                self.memory.move(s, rate)
-        return wide(result, q.shape, "torque(t, q, qd) must return forces", time)
+            rate = wide(rate, memory.shape, "a controller must return the rate of its memory", time)
+        return wide(result, q.shape, GIVES, time), rate

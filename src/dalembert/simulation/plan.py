@@ -29,11 +29,20 @@ class Plan(NamedTuple):
     velocities: str
     backend: Backend
     progress: Progress
+    slip_speed: float = 0.0  # of friction that is smooth; 0: it jumps
 
     def kernel(self, acting: "Acting") -> Any:
         """One stage as native code, or on NumPy."""
         pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
-        return compile(self.robot, STAGE, self.method, optional=pushed, backend=self.backend, velocities=self.velocities)
+        return compile(
+            self.robot,
+            STAGE,
+            self.method,
+            optional=pushed,
+            backend=self.backend,
+            velocities=self.velocities,
+            slip_speed=self.slip_speed,
+        )
 
 
 class Start(NamedTuple):
@@ -79,7 +88,8 @@ class Acting(NamedTuple):
 class Rollouts(NamedTuple):
     """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).
 
-    work (B, T) is that of forces which change between the samples, and None where it follows from the samples.
+    work (B, T) is that of forces which change between the samples, and None where it follows from the samples; lost (B, T, 2) is
+    what friction and stops have taken, where the integrator knows.
     """
 
     q: Array
@@ -87,6 +97,10 @@ class Rollouts(NamedTuple):
     tau: Array
     memory: Array | None = None
     work: Array | None = None
+    lost: Array | None = None
+
+
+GIVES = "torque(t, q, qd) must return forces"
 
 
 def wide(given: Any, shape: tuple[int, ...], what: str, time: float) -> Array:

@@ -5,33 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array, rotate
-from dalembert.arguments import batch, choice, listed, numbers, positive, room, whole
+from dalembert.arguments import batch, choice, flag, listed, number, numbers, positive, room, whole
+from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
-from dalembert.errors import Error, SingularWarning, brief, warn
+from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
 from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench, wrench_array
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
-from dalembert.simulation import adaptive, driven, fixed
+from dalembert.simulation import adaptive, driven, fixed, moreau
 from dalembert.simulation.doubts import judged
 from dalembert.simulation.integrators import INTEGRATORS
-from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
+from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import ROUTES, check_route
+from dalembert.simulation.stops import Stops
 from dalembert.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from dalembert.robots import Robot
 
+MOREAU = "moreau"
 MOST = 1e12  # steps: months of work
 WHOLE = 1e-6  # how near a duration must be to a multiple of the step
 
@@ -44,9 +47,12 @@ def simulate(
     *,
     torque: Any = None,
     step: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: str | None = None,
     method: ForwardDynamicsMethod | None = None,
     velocities: Literal["joint", "quasi", "momentum"] = "joint",
+    restitution: float | None = None,
+    slip_speed: float | None = None,
+    saturate: bool = False,
     every: int = 1,
     wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
     rtol: float = 1e-8,
@@ -60,9 +66,13 @@ def simulate(
     torque: None (no force), (n,) constant, (..., steps, n) held over each step (a time axis of 1 is constant in each rollout), a
         function torque(t, q, qd) of arrays (..., n), called at every stage of the integrator, or a controller with a `memory`.
     duration, step: seconds; every k-th step is kept with every=k.
-    integrator: "euler", "semi_implicit_euler", "rk4", "implicit_midpoint"; or SciPy's "RK45", "DOP853", "Radau", "BDF", "LSODA",
+    integrator: "moreau" where the robot has Coulomb friction or stops are on: joints stick, slip and stop; else "rk4". Also
+        "euler", "semi_implicit_euler", "implicit_midpoint"; or SciPy's "RK45", "DOP853", "Radau", "BDF", "LSODA",
         which choose their own steps to meet rtol and atol (`step` is then the spacing of the samples), and watch `events`,
         functions event(t, q, qd) -> float whose zeros are found (attributes `terminal` and `direction` as in SciPy).
+    restitution: makes the joints' limits stops, which a joint leaves with this share of its speed, 0 to 1; with None joints pass
+        their limits, and a `LimitWarning` says so. slip_speed: all integrators but "moreau" need Coulomb friction to be smooth,
+        c tanh(qd / slip_speed): joints at rest then creep. saturate: joint forces stay within the model's effort limits.
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
         with implicit_midpoint a symplectic map).
     wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
@@ -82,17 +92,19 @@ def simulate(
     """
     steps, samples = _steps(duration, step, every)
     _check_method(robot, method)
-    choice(integrator, "integrator", (*INTEGRATORS, *adaptive.SOLVERS))
+    kind = _kind(robot, integrator, restitution, slip_speed)
+    integrator = kind.integrator
     choice(velocities, "velocities", ROUTES)
     choice(backend, "backend", BACKENDS)
     events = _events(events)
     start = _start(robot, q0, qd0)
     forces = _forces(robot, torque, start, steps)
+    forces = saturated(forces, robot) if flag(saturate, "simulate: saturate") else forces
     _room(robot, samples, forces)
     start = start.widened(forces.batch, robot.n)
     acting = _wrenches(robot, wrenches, start)
     told = chosen(progress, f"simulating {robot.name}")
-    plan = Plan(robot, float(step), samples, int(every), method, velocities, backend, told)
+    plan = Plan(robot, float(step), samples, int(every), method, velocities, backend, told, kind.slip_speed)
     if integrator in adaptive.SOLVERS:
         if velocities != "joint":
             raise Error(
@@ -101,18 +113,71 @@ def simulate(
         wanted = adaptive.Wanted(positive(rtol, "simulate: rtol"), positive(atol, "simulate: atol"), events)
         trajectory = adaptive.run(plan, integrator, start, forces, acting, wanted)
     else:
-        trajectory = _fixed(plan, integrator, start, forces, acting, events)
+        trajectory = _fixed(plan, kind, start, forces, acting, events)
+    trajectory = replace(trajectory, backend=backend, slip_speed=kind.slip_speed, sticks=integrator == MOREAU)
     _look(robot, trajectory)
-    return judged(replace(trajectory, backend=backend), integrator, float(step))
+    if kind.stops is None:
+        _passed(robot, trajectory)
+    return judged(trajectory, integrator, float(step))
 
 
-def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
-    robot, route = plan.robot, plan.velocities
+class Kind(NamedTuple):
+    """How joints move: by which integrator, with which stops, and with smooth friction."""
+
+    integrator: str
+    stops: Stops | None
+    slip_speed: float
+
+
+def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> Kind:
+    """What was chosen, with defaults; an integrator that does not go with the robot's friction is refused."""
+    jumps, stops = friction_law(robot).jumps, None
+    slip = 0.0 if slip_speed is None else positive(slip_speed, "simulate: slip_speed")
+    if restitution is not None:
+        share = number(restitution, "simulate: restitution")
+        if not 0 <= share <= 1:
+            raise Error(f"simulate: restitution is a share of the speed, from 0 to 1, got {brief(restitution)}")
+        stops = Stops(robot.lower, robot.upper, share)
+    if integrator is None:
+        integrator = MOREAU if stops or (jumps and not slip) else "rk4"
+    choice(integrator, "integrator", (*INTEGRATORS, MOREAU, *adaptive.SOLVERS))
+    if stops and integrator != MOREAU:
+        raise Error(f'simulate: stops (restitution={stops.restitution:g}) need integrator="{MOREAU}", not {integrator!r}')
+    if slip and integrator == MOREAU:
+        raise Error(f'simulate: integrator="{MOREAU}" takes friction as it is; slip_speed is for the other integrators')
+    if jumps and integrator != MOREAU and not slip:
+        raise Error(
+            f"simulate: {robot.name} has Coulomb friction, which jumps where a joint stops, and {integrator} does not resolve "
+            f'that; use integrator="{MOREAU}" (the default), slip_speed=1e-3 or so for smooth friction, or robot.without_friction()'
+        )
+    return Kind(integrator, stops, slip)
+
+
+def saturated(forces: Forces, robot: Model) -> Forces:
+    """Forces that stay within the effort limits."""
+    most = np.array([link.joint.effort_limit for link in robot.links])
+    if forces.array is not None:
+        return forces._replace(array=np.clip(forces.array, -most, most))
+    function = cast("Callable[..., Any]", forces.function)
+
+    def limited(time: float, q: Array, qd: Array, *memory: Array) -> Any:
+        result = function(time, q, qd, *memory)
+        if memory and isinstance(result, tuple) and len(result) == 2:
+            return np.clip(wide(result[0], q.shape, GIVES, time), -most, most), result[1]
+        return result if memory else np.clip(wide(result, q.shape, GIVES, time), -most, most)
+
+    return forces._replace(function=limited)
+
+
+def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
+    robot, route, integrator = plan.robot, plan.velocities, kind.integrator
     if route != "joint" and plan.method is not None:
         raise Error(f"method selects the forward dynamics; velocities={route!r} uses its own")
     if events:
         raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
     check_route(route, integrator)
+    if integrator == MOREAU:
+        _check_moreau(plan, kind, start)
     if route != "joint" and any(link.joint.load_friction for link in robot.links):
         raise Error(f'{robot.name} has load-dependent friction, which velocities={route!r} does not have; use velocities="joint"')
     views = VIEWS[route]
@@ -121,6 +186,9 @@ def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Ac
     if robot.n * prod(start.batch) == 0:
         empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
         motion = Rollouts(empty, empty, empty)
+    elif integrator == MOREAU:
+        run = moreau.drive if forces.function or acting.function else moreau.run
+        motion = run(plan, start, forces, acting, kind.stops)
     elif forces.function or acting.function:
         motion = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
     else:
@@ -131,7 +199,23 @@ def _fixed(plan: Plan, integrator: str, start: Start, forces: Forces, acting: Ac
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
     held = forces.function is None and (plan.every == 1 or forces.constant)
     work = None if motion.work is None else motion.work.reshape(*start.batch, -1)
-    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work)
+    lost = None if motion.lost is None else motion.lost.reshape(*start.batch, len(time), -1)
+    return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work, lost=lost, stopped=kind.stops is not None)
+
+
+def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
+    """Refuse what time stepping does not have."""
+    if plan.method is not None:
+        raise Error(f'simulate: integrator="{MOREAU}" does not use forward dynamics, so method must be left out')
+    if kind.stops is None:
+        return
+    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(-1, plan.robot.n).any(axis=0)
+    if beyond.any():
+        joint = plan.robot.links[int(np.argmax(beyond))].joint
+        raise Error(
+            f"simulate: joint {joint.name!r} starts beyond its stops, which are at {joint.lower:g} and {joint.upper:g}; "
+            "start between them, or leave restitution out"
+        )
 
 
 class View(NamedTuple):
@@ -191,7 +275,7 @@ def _room(robot: Model, samples: int, forces: Forces) -> None:
 
 def _check_method(robot: Model, method: str | None) -> None:
     """SciPy calls its integrators methods, so users may too."""
-    if isinstance(method, str) and method in (*INTEGRATORS, *adaptive.SOLVERS):
+    if isinstance(method, str) and method in (*INTEGRATORS, MOREAU, *adaptive.SOLVERS):
         raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method selects the forward dynamics")
     if method is not None:
         quantity_named("forward_dynamics").check_method(method, robot.parents)
@@ -258,6 +342,24 @@ def _over_time(wrench: Wrench) -> Wrench:
     """The same in all samples: an axis for the time after those of the rollouts."""
     parts = (x[..., None, :] if x.ndim > 1 else x for x in (wrench.force, wrench.moment, wrench.point))
     return Wrench(*parts, frame=wrench.frame)
+
+
+def _passed(robot: Model, trajectory: Trajectory) -> None:
+    """Warn of joints that leave the range of their limits."""
+    n = robot.n
+    q = trajectory.q.reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
+    with np.errstate(invalid="ignore"):
+        out = (q < robot.lower) | (q > robot.upper)
+    passed = out[:, :1] < out  # within at the start
+    if not passed.any():
+        return
+    first = np.unravel_index(np.argmax(np.moveaxis(passed, 1, 0)), (len(trajectory), len(q), n))
+    joint = robot.links[int(first[-1])].joint
+    warn(
+        f"joint {joint.name!r} of {robot.name} passes its limits, {joint.lower:g} and {joint.upper:g}, at t = "
+        f"{trajectory.time[first[0]]:g} s; restitution=0 makes them stops",
+        LimitWarning,
+    )
 
 
 def _look(robot: Model, trajectory: Trajectory) -> None:

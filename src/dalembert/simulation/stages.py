@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, dot, rotate, rotate_back
-from dalembert.derived.joints import friction
+from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, sign
+from dalembert.derived.joints import Jump, friction, left_of, slipping
 from dalembert.derived.make import Body, Make
+from dalembert.engine.program import program
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import OUTSIDE, TAU, methods
 from dalembert.errors import Error
+from dalembert.model.edit import without_friction
 from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
 from dalembert.simulation.integrators import FACTORS, advance
@@ -25,32 +27,35 @@ CONVERGED = 1e-11  # of an implicit step, relative to the state
 Rates = Callable[[Any, Any, Any, dict[str, Any]], tuple[Any, Any]]  # (q, v, tau, wrenches) -> q', v'
 
 
-def _joint(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
-    forward = make("forward_dynamics", method, optional)
-    return lambda q, qd, tau, more: (qd, replay(forward, {"q": q, "qd": qd, "tau": tau, **more}))
+def _joint(model: Model, make: Make, method: str, optional: tuple[str, ...], jump: Jump) -> Rates:
+    if jump is sign:
+        forward = make("forward_dynamics", method, optional)
+        return lambda q, qd, tau, more: (qd, replay(forward, {"q": q, "qd": qd, "tau": tau, **more}))
+    bare = program(without_friction(model), "forward_dynamics", method, optional=optional)
+    return lambda q, qd, tau, more: (qd, replay(bare, {"q": q, "qd": qd, "tau": left_of(model, qd, tau, jump), **more}))
 
 
-def _quasi(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
+def _quasi(model: Model, make: Make, method: str, optional: tuple[str, ...], jump: Jump) -> Rates:
     velocity, force, coriolis = (make(name) for name in ("joint_velocity", "quasi_force", "quasi_coriolis"))
     still = make("inverse_dynamics", None, optional)
 
     def rates(q: Any, nu: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
         qd, zero = replay(velocity, {"q": q, "nu": nu}), np.zeros(model.n)
         held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
-        left = tau - sum(friction(model, qd), held)
+        left = tau - sum(friction(model, qd, jump), held)
         return qd, replay(force, {"q": q, "tau": left}) - replay(coriolis, {"q": q, "nu": nu})
 
     return rates
 
 
-def _momentum(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Rates:
+def _momentum(model: Model, make: Make, method: str, optional: tuple[str, ...], jump: Jump) -> Rates:
     inverse, coriolis = make("inverse_mass_matrix"), make("coriolis_matrix")
     still = make("inverse_dynamics", None, optional)
 
     def rates(q: Any, p: Any, tau: Any, more: dict[str, Any]) -> tuple[Any, Any]:
         qd, zero = rotate(replay(inverse, {"q": q}), p), np.zeros(model.n)
         held = replay(still, {"q": q, "qd": zero, "qdd": zero, **more})
-        return qd, tau - sum(friction(model, qd), held) + rotate_back(replay(coriolis, {"q": q, "qd": qd}), qd)
+        return qd, tau - sum(friction(model, qd, jump), held) + rotate_back(replay(coriolis, {"q": q, "qd": qd}), qd)
 
     return rates
 
@@ -58,9 +63,9 @@ def _momentum(model: Model, make: Make, method: str, optional: tuple[str, ...]) 
 ROUTES = {"joint": _joint, "quasi": _quasi, "momentum": _momentum}
 
 
-def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, velocities: str) -> Body:
+def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, velocities: str, slip_speed: float) -> Body:
     """q, v, the point, the sums and the gap after one stage; the state once more, to keep."""
-    rates = ROUTES[velocities](model, make, method, optional)
+    rates = ROUTES[velocities](model, make, method, optional, slipping(slip_speed))
 
     def body(
         q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, **wrenches: Any
@@ -83,7 +88,7 @@ STAGE = Quantity(
     {**{f"new_{name}": _VECTOR for name in STATE}, "new_gap": _GAP, "kept_q": _VECTOR, "kept_v": _VECTOR},
     "articulated_body",
     optional={"wrenches": OUTSIDE["wrenches"]},
-    options={"velocities": "joint"},
+    options={"velocities": "joint", "slip_speed": 0.0},
     recipe=_stage,
     recipes=methods("forward_dynamics"),
 )
@@ -91,8 +96,9 @@ STAGE = Quantity(
 
 def check_route(velocities: str, integrator: str) -> None:
     """Half-implicit steps use that the velocity is the derivative of the position."""
-    if integrator == "semi_implicit_euler" and velocities != "joint":
-        raise Error(f'semi_implicit_euler needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any')
+    if integrator in ("semi_implicit_euler", "moreau") and velocities != "joint":
+        smooth = ", with slip_speed where there is Coulomb friction" if integrator == "moreau" else ""
+        raise Error(f'{integrator} needs velocities="joint", not {velocities!r}; implicit_midpoint or rk4 take any{smooth}')
 
 
 class Stages:

@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers
 from dalembert.cached import cached_property
+from dalembert.derived.joints import left_of, slipping
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, brief, optional
 from dalembert.files.layout import PARTS
@@ -16,7 +17,9 @@ from dalembert.files.motions import load_motion, save_csv, save_npz
 from dalembert.model.model import a_robot
 from dalembert.motion.paths import Path, sample
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
+from dalembert.quantities.sticking import sticking_on_stops
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy, power
+from dalembert.simulation.stops import Stops
 from dalembert.storage import limits
 
 if TYPE_CHECKING:
@@ -54,6 +57,10 @@ class Trajectory:
     accelerations: Array | None = None  # given with a path; else those that the forces make
     dense: Any = None  # of an adaptive integrator: time -> (2 n,)
     worked: Array | None = None  # (..., T) by joint forces that changed between the samples, which then cannot tell
+    lost: Array | None = None  # (..., T, 2) to friction and to stops, where the integrator knows
+    stopped: bool = False  # whether the joints' limits are stops
+    sticks: bool = False  # whether friction holds joints at rest
+    slip_speed: float = 0.0  # of smooth friction
     doubt: str = ""  # the likely reason, where the energy of a simulation is out of balance
     backend: Backend = "auto"  # of accelerations and energies
 
@@ -75,7 +82,15 @@ class Trajectory:
         """Accelerations (..., T, n) at the samples, under the forces that act from there on."""
         if self.accelerations is not None:
             return self.accelerations
-        return forward_dynamics(self.robot, self.q, self.qd, self.tau, wrenches=self.wrenches, backend=self.backend)
+        given: dict[str, Any] = {"wrenches": self.wrenches, "backend": self.backend}
+        robot, motion = self.robot, (self.q, self.qd, self.tau)
+        if self.sticks:
+            stops = Stops(robot.lower, robot.upper, 0.0).given if self.stopped else {}
+            return sticking_on_stops(robot, *motion, **given, **stops).qdd
+        if self.slip_speed:
+            left = left_of(robot, self.qd, self.tau, slipping(self.slip_speed))
+            return forward_dynamics(robot.without_friction(), self.q, self.qd, left, **given)
+        return forward_dynamics(robot, *motion, **given)
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -114,12 +129,22 @@ class Trajectory:
 
     @cached_property
     def dissipated(self) -> Array:
-        """What friction has taken since the start, (..., T), J."""
+        """What friction and stops have taken since the start, (..., T), J."""
+        if self.lost is not None:
+            return self.lost.sum(axis=-1)
         rate = self._power_of_friction
         return self._integral(rate) if rate.any() else rate
 
     @property
+    def lost_at_stops(self) -> Array:
+        """The part of `dissipated` that joints lost where they struck their stops, (..., T), J."""
+        return np.zeros_like(self.kinetic_energy) if self.lost is None else self.lost[..., 1]
+
+    @property
     def _power_of_friction(self) -> Array:
+        if self.slip_speed:
+            left = left_of(self.robot, self.qd, self.tau, slipping(self.slip_speed))
+            return power(self.robot, self.qd, self.tau - left)
         loaded = any(link.joint.load_friction for link in self.robot.links)
         return power(self.robot, self.qd, friction_force(self.robot, self.qd, self.tau if loaded else None))
 
@@ -154,6 +179,8 @@ class Trajectory:
         h = np.diff(self.time) / 2
         rates = [] if self.held or self.worked is not None else [power(self.robot, self.qd, self.tau)]
         rates += [] if self.wrenches is None else [self._power_of_wrenches]
+        if self.lost is not None:
+            return _summed(sum((h * np.abs(np.diff(x, axis=-1)) for x in rates), np.zeros_like(self.work[..., 1:])))
         bends = 2 * h**2 * np.abs(np.diff(self._slope(self._power_of_friction), axis=-1))
         return _summed(sum((h * np.abs(np.diff(x, axis=-1)) for x in rates), bends))
 
@@ -227,7 +254,7 @@ class Trajectory:
 
         if self.wrenches is not None and not alike(self.wrenches):
             raise Error("rollouts with wrenches of their own cannot be taken apart")
-        names = ("q", "qd", "tau", "memory", "accelerations", "worked")
+        names = ("q", "qd", "tau", "memory", "accelerations", "worked", "lost")
         return replace(self, **{name: taken(getattr(self, name)) for name in names}, events=())
 
     def to_pandas(self) -> Any:
@@ -250,6 +277,7 @@ class Trajectory:
         """All rollouts as arrays time, q, qd, qdd, tau, work of the joints, the memory if there is one, and the joints' names."""
         arrays = {"joints": np.array(self.robot.joint_names)} | {kind: getattr(self, kind) for kind in ("time", *PARTS)}
         arrays |= {"worked": self._work_of_joints()} | ({} if self.memory is None else {"memory": self.memory})
+        arrays |= {} if self.lost is None else {"lost": self.lost}
         return save_npz(path, arrays)
 
     @staticmethod
@@ -262,7 +290,8 @@ class Trajectory:
         a_robot(robot, "Trajectory.load")
         arrays = load_motion(path, robot, limit)
         motion = arrays["t"], arrays["q"], arrays["qd"], arrays["tau"]
-        return Trajectory(robot, *motion, accelerations=arrays["qdd"], worked=arrays.get("worked"), memory=arrays.get("memory"))
+        known: dict[str, Any] = {name: arrays.get(name) for name in ("worked", "memory", "lost")}
+        return Trajectory(robot, *motion, accelerations=arrays["qdd"], **known)
 
     def plot(self) -> Any:
         """A matplotlib figure of one rollout: positions, velocities, forces and energies over time."""

@@ -1,4 +1,4 @@
 """Studies of a robot: every formulation compared, counted, timed and proven equal, and a report.
 
-May import: algebra, codegen, derived, engine, formulations, model, motion, native, robots, storage, symbolic, trace.
+May import: algebra, codegen, derived, engine, formulations, model, motion, native, robots, simulation, storage, symbolic, trace.
 """

@@ -130,6 +130,10 @@ class Tally:
         """Free, like negation."""
         return self
 
+    def where(self, a: Any, b: Any) -> "Tally":
+        """Free, like negation."""
+        return self
+
     conjugate = sign
 
 

@@ -83,6 +83,8 @@ def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:
             return (-apply("sin", a),)
         case "above":  # as if the floor were never met
             return (1,)
+        case "where":  # as if the choice never changed
+            return 0, apply("where", a, 1, 0), apply("where", a, 0, 1)
         case _:  # sign
             return (0,)
 

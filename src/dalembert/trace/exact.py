@@ -51,6 +51,10 @@ class Residue:
         """Itself: a field has no order, and what guards against rounding has nothing to do."""
         return self
 
+    def where(self, a: Any, b: Any) -> "Residue":
+        """Refused: a field has no order."""
+        return _refuse("sign")
+
     def conjugate(self) -> "Residue":
         """The same."""
         return self

@@ -1,8 +1,8 @@
 """Traced scalars. Arithmetic on an `Expr` appends nodes to its `Tape`; one rule table removes zeros, ones and signs.
 
 A node is a tuple (op, operand, ...): ("input", variable, position), ("const", number), or an operation on earlier nodes given by
-their index; ("above", operand, floor, otherwise) has two numbers besides. Nodes stay in the order of creation, which is a
-topological order.
+their index; ("above", operand, floor, otherwise) has two numbers besides, and ("where", c, a, b) is a where c > 0, else b. Nodes
+stay in the order of creation, which is a topological order.
 
 `folding` applies the rules below; `sharing` gives equal expressions one node. With both off the tape holds what the source wrote.
 Folding 0 * x to 0 means that NaN and infinity in x do not reach results that do not depend on x.
@@ -197,6 +197,12 @@ class Expr:
     def above(self, floor: float, otherwise: float) -> "Expr":
         """Itself where it is above a number, else another number."""
         return self.tape.node("above", self.index, float(floor), float(otherwise))
+
+    def where(self, a: Any, b: Any) -> Any:
+        """a where it is above 0, else b."""
+        if self.tape.folding and (a is b or (type(a) is type(b) and a == b)):
+            return a
+        return self.tape.raw("where", self, a, b)
 
     def conjugate(self) -> "Expr":
         """The same: traced scalars stand for real numbers (complex ones may be replayed through them)."""

@@ -76,7 +76,7 @@ class _Bounds:
         self.moving = [name for name, part in self.parts.items() if (lower[part] < upper[part]).any()]
         self.columns = [j for name in self.moving for j in range(len(lower))[self.parts[name]]]
         self.slope = differentiate(program, self.moving) if self.moving else None
-        signs = [node[1] for node in program.nodes if node[0] == "sign"]
+        signs = [node[1] for node in program.nodes if node[0] in ("sign", "where")]
         self.jumps = assemble(program.inputs, (Variable("x", (len(signs),)),), program.nodes, signs) if signs else None
 
     def __call__(self, lower: Array, upper: Array) -> _Box:

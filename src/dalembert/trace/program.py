@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, cos_sin, sign, sqrt
+from dalembert.algebra.spatial import above, cos_sin, sign, sqrt, where
 from dalembert.arguments import by_name, flag, listed, several, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
 from dalembert.trace.expr import BINARY, LEAVES, Expr, Node, Tape
 
-RESERVED = ("sin", "cos", "sqrt", "sign", "above", "inf", "nan")
+RESERVED = ("sin", "cos", "sqrt", "sign", "above", "where", "inf", "nan")
 MOST_SCALARS = 10**6  # of one input
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": lambda x: cos_sin(x)[1],
@@ -58,7 +58,8 @@ class Program:
     """Straight-line code: every node computes one scalar from earlier ones.
 
     A node is ("input", k, j): scalar j (row-major) of input k; ("const", x); ("above", i, floor, otherwise): node i where it
-    exceeds the number `floor`, else the number `otherwise`; or an operation ("add", i, j), ("sin", i), ... on earlier nodes.
+    exceeds the number `floor`, else the number `otherwise`; ("where", i, j, k): node j where node i is above 0, else node k; or an
+    operation ("add", i, j), ("sin", i), ... on earlier nodes.
     `results` are the nodes of all outputs, one after the other. Only nodes that some output needs are kept.
 
     >>> from dalembert.trace import trace
@@ -208,10 +209,8 @@ def assemble(inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], nodes:
     for i in needed(nodes, results):
         number[i] = len(kept)
         node = nodes[i]
-        if node[0] in OPERATORS:
-            node = (node[0], number[node[1]], number[node[2]])
-        elif node[0] not in LEAVES:
-            node = (node[0], number[node[1]], *node[2:])
+        if node[0] not in LEAVES:
+            node = (node[0], *(number[k] for k in operands(node)), *numbers(node))
         kept.append(node)
     return Program(inputs, outputs, tuple(kept), tuple(number[i] for i in results))
 
@@ -222,10 +221,9 @@ def needed(nodes: Sequence[Node], results: Sequence[int]) -> list[int]:
     for i in results:
         marked[i] = 1
     for i in range(len(nodes) - 1, -1, -1):
-        if marked[i] and (node := nodes[i])[0] not in LEAVES:
-            marked[node[1]] = 1
-            if node[0] in OPERATORS:
-                marked[node[2]] = 1
+        if marked[i]:
+            for k in operands(nodes[i]):
+                marked[k] = 1
     return [i for i, mark in enumerate(marked) if mark]
 
 
@@ -246,7 +244,7 @@ def evaluate(
     constant: Callable[[Any], Any] = lambda c: c,
     function: Callable[..., Any] | None = None,
 ) -> list[Any]:
-    """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt, sign and above."""
+    """Every node's value, for any scalar that has + - * / and, through `function`, sin, cos, sqrt, sign, above and where."""
     values: list[Any] = []
     for node in program.nodes:
         op = node[0]
@@ -257,19 +255,22 @@ def evaluate(
         elif op == "const":
             values.append(constant(node[1]))
         else:
-            values.append(apply(op, values[node[1]], *node[2:], function=function))
+            given = (values[k] for k in operands(node))
+            values.append(apply(op, *given, *numbers(node), function=function))
     return values
 
 
 def apply(op: str, a: Any, *rest: Any, function: Callable[..., Any] | None = None) -> Any:
-    """One operation: of two scalars, or of one and the numbers that belong to it."""
+    """One operation: of some scalars and the numbers that belong to it."""
     if op in OPERATORS:
         return OPERATORS[op](a, *rest)
     return -a if op == "neg" else (function or _known)(op, a, *rest)
 
 
-def _known(op: str, a: Any, *numbers: float) -> Any:
-    """A function of a traced scalar or of numbers."""
+def _known(op: str, a: Any, *numbers: Any) -> Any:
+    """A function of traced scalars or of numbers."""
+    if op == "where":
+        return where(a, *numbers)
     if isinstance(a, Expr):
         return getattr(a, op)(*numbers)
     return above(a, *numbers) if op == "above" else FUNCTIONS[op](a)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, sign
+from dalembert.algebra.spatial import above, sign, where
 from dalembert.arguments import by_name
 from dalembert.errors import Error, brief
 from dalembert.trace.exact import Angle, Residue
@@ -24,6 +24,7 @@ class Scalars(NamedTuple):
     name: str
     functions: Any  # has sin, cos, sqrt, sign
     above: Callable[[Any, float, float], Any]
+    where: Callable[[Any, Any, Any], Any]
     constant: Callable[[Any], Any]
     stack: Callable[..., Any] | None = None  # for arrays: values are batches, outputs are stacked along new last axes
 
@@ -36,6 +37,13 @@ def _where(x: Any, floor: float, otherwise: float) -> Any:
 def _itself(x: Any, floor: float, otherwise: float) -> Any:
     """For scalars without an order, unless they define one: symbols, residues, traced scalars."""
     return x.above(floor, otherwise) if hasattr(x, "above") else x
+
+
+def _chosen(c: Any, a: Any, b: Any) -> Any:
+    """`where` for scalars that can be compared, or that define it."""
+    if hasattr(c, "where"):
+        return c.where(a, b)
+    return a if getattr(c, "real", c) > 0 else b
 
 
 class _Methods:
@@ -124,6 +132,10 @@ class _Intervals:
             f"the program divides by a number that must exceed {floor:g}, and in this box it lies in {x}: take a smaller box"
         )
 
+    def where(self, c: Any, a: Any, b: Any) -> Any:
+        c, a, b = (self.context.convert(x) for x in (c, a, b))
+        return a if c.a > 0 else b if c.b <= 0 else self.context.mpf([min(a.a, b.a), max(a.b, b.b)])
+
     def constant(self, c: Any) -> Any:
         return _ratio(self.context, unrounded(c))
 
@@ -152,6 +164,9 @@ class _Torch:
     def above(self, x: Any, floor: float, otherwise: float) -> Any:
         return self.torch.where((y := self.tensor(x)) > floor, y, otherwise)
 
+    def where(self, c: Any, a: Any, b: Any) -> Any:
+        return self.torch.where(self.tensor(c) > 0, self.tensor(a), self.tensor(b))
+
     def broadcast_to(self, x: Any, batch: tuple[int, ...]) -> Any:
         return self.torch.broadcast_to(self.tensor(x), batch)
 
@@ -163,35 +178,38 @@ def _scalars(x: Any) -> Scalars:
     """The kind of scalar that x is."""
     library = _library(x)
     if isinstance(x, np.ndarray):
-        return Scalars("numpy", _NumPy, above, lambda c: c, np.stack)
+        return Scalars("numpy", _NumPy, above, where, lambda c: c, np.stack)
     if isinstance(x, int | float | complex):
-        return Scalars("python", _Python, _where, lambda c: c)
+        return Scalars("python", _Python, _where, _chosen, lambda c: c)
     if isinstance(x, Fraction):
-        return Scalars("fractions", _Fractions, _where, lambda c: Fraction(unrounded(c)))
+        return Scalars("fractions", _Fractions, _where, _chosen, lambda c: Fraction(unrounded(c)))
     if isinstance(x, Residue):
-        return Scalars("residues", _Methods, _itself, lambda c: Residue(unrounded(c)))
+        return Scalars("residues", _Methods, _itself, _chosen, lambda c: Residue(unrounded(c)))
     if isinstance(x, Expr):
-        return Scalars("traced", _Traced, above, unrounded)
+        return Scalars("traced", _Traced, above, where, unrounded)
     if library == "sympy":
         sympy = import_module("sympy")
-        return Scalars(library, sympy, _itself, lambda c: _sympy_number(sympy, c))
+        either = lambda c, a, b: sympy.Piecewise((a, c > 0), (b, True))  # noqa: E731
+        return Scalars(library, sympy, _itself, either, lambda c: _sympy_number(sympy, c))
     if library == "mpmath" and hasattr(x, "_mpi_"):
         intervals = _Intervals(x.ctx)
-        return Scalars("intervals", intervals, intervals.above, intervals.constant)
+        return Scalars("intervals", intervals, intervals.above, intervals.where, intervals.constant)
     if library == "mpmath":
         mpmath = import_module("mpmath")
-        return Scalars(library, mpmath, _where, lambda c: _ratio(mpmath, unrounded(c)))
+        return Scalars(library, mpmath, _where, _chosen, lambda c: _ratio(mpmath, unrounded(c)))
     if library == "casadi":
         casadi = import_module("casadi")
-        return Scalars(library, casadi, lambda x, floor, otherwise: casadi.if_else(x > floor, x, otherwise), lambda c: c)
+        either = lambda c, a, b: casadi.if_else(c > 0, a, b)  # noqa: E731
+        return Scalars(library, casadi, lambda x, floor, other: casadi.if_else(x > floor, x, other), either, lambda c: c)
     if library == "jax":
         jnp = import_module("jax.numpy")
-        return Scalars(library, jnp, lambda x, floor, otherwise: jnp.where(x > floor, x, otherwise), lambda c: c, jnp.stack)
+        either = lambda c, a, b: jnp.where(c > 0, a, b)  # noqa: E731
+        return Scalars(library, jnp, lambda x, floor, other: jnp.where(x > floor, x, other), either, lambda c: c, jnp.stack)
     if library == "torch":
         tensors = _Torch(x)
-        return Scalars(library, tensors, tensors.above, float, tensors.stack)
+        return Scalars(library, tensors, tensors.above, tensors.where, float, tensors.stack)
     if all(hasattr(x, name) for name in ("sin", "cos", "sqrt", "sign", "__add__", "__mul__")):
-        return Scalars(library, _Methods, _itself, lambda c: c)
+        return Scalars(library, _Methods, _itself, _chosen, lambda c: c)
     raise Error(f"cannot replay a program on {brief(x)}: scalars of type {type(x).__name__} are unknown")
 
 
@@ -254,9 +272,9 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
         squares = (("square", i[1]) if i[0] == "mul" and i[1] == i[2] else i for i in program.nodes)
         program = replace(program, nodes=tuple(squares))
 
-    def function(op: str, x: Any, *numbers: float) -> Any:
-        if op == "above":
-            return scalars.above(x, *numbers)
+    def function(op: str, x: Any, *numbers: Any) -> Any:
+        if op in ("above", "where"):
+            return getattr(scalars, op)(x, *numbers)
         return getattr(_Methods if isinstance(x, Angle) else scalars.functions, op)(x)
 
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, sign
+from dalembert.algebra.spatial import above, sign, where
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
@@ -57,7 +57,7 @@ def _literal(x: Any) -> str:
 
 def numpy_function(program: Program) -> Callable[..., tuple[Any, ...]]:
     """The compiled form of `numpy_source`."""
-    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": sign, "above": above}
+    scope: dict[str, Any] = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": sign, "above": above, "where": where}
     scope |= {"inf": np.inf, "nan": np.nan}
     exec(compile(numpy_source(program), "<dalembert program>", "exec"), scope)  # noqa: S102 - our own generated text
     return scope["program"]

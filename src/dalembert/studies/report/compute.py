@@ -1,30 +1,21 @@
 """What a report shows, as arrays along a motion. Independent of pages."""
 
-import time
 import warnings
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.derived.joints import joint_parameters
+from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.errors import Error
 from dalembert.formulations import generalized_dalembert
 from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion
 
 FREE = 2.0  # s of free fall
-# integrators to try, until energy drifts by less than DRIFT of what is exchanged; and whether friction is left out
-KUTTA = "Runge and Kutta’s fourth-order method in steps of"
-ATTEMPTS = (
-    ("rk4", 1e-3, False, f"{KUTTA} 1 ms"),
-    ("rk4", 1e-4, False, f"{KUTTA} 0.1 ms"),
-    ("Radau", 1e-3, False, "SciPy’s Radau method, for stiff equations"),
-    ("rk4", 1e-3, True, f"{KUTTA} 1 ms; friction is left out, since it makes these equations too stiff"),
-    ("rk4", 1e-4, True, f"{KUTTA} 0.1 ms; friction is left out, since it makes these equations too stiff"),
-)
-PATIENCE = 10.0  # s for a method that chooses its own steps
+# integrators and steps to try, until energy drifts by less than DRIFT of what is exchanged
+WORDS = {"rk4": "Runge and Kutta’s fourth-order method", "moreau": "Moreau’s time stepping, in which joints stick and slip,"}
+ATTEMPTS = (("rk4", 1e-3), ("rk4", 1e-4), ("moreau", 1e-3), ("moreau", 1e-4))
 DRIFT = 1e-4
 
 
@@ -168,8 +159,8 @@ def quasi(robot: Robot, motion: SampledMotion) -> Quasi | str:
 def free(robot: Robot, motion: SampledMotion) -> Free | str:
     """Energies while the arm falls from where the motion starts, without torques; or why that cannot be computed.
 
-    Light links with much friction are stiff: where steps are too long, shorter ones are taken, or another method; or the
-    friction is left out.
+    Coulomb friction takes time stepping, and so does damping of light links, which is stiff; where steps are too long, shorter
+    ones are taken.
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -182,12 +173,13 @@ def free(robot: Robot, motion: SampledMotion) -> Free | str:
         return "the robot has no joints"
     best: Free | None = None
     reasons: list[str] = []
-    rubs = any(x.joint.rubs for x in robot.links)
-    for integrator, step, smooth, words in ATTEMPTS:
-        if (smooth or integrator == "Radau") and (best or not rubs):
-            break
+    law = friction_law(robot)
+    tried = [law.jumps, not any(x.joint.rubs for x in robot.links)]  # smooth integrators cannot, time stepping need not
+    for integrator, step in ATTEMPTS:
+        if tried[integrator == "moreau"]:
+            continue
         try:
-            fall = _fall(robot.without_friction() if smooth else robot, motion, integrator, step, words)
+            fall = _fall(robot, motion, integrator, step)
         except Error as failed:
             reasons.append(str(failed))
             continue
@@ -197,26 +189,14 @@ def free(robot: Robot, motion: SampledMotion) -> Free | str:
     return best or reasons[0]
 
 
-def _fall(robot: Robot, motion: SampledMotion, integrator: str, step: float, words: str) -> Free:
+def _fall(robot: Robot, motion: SampledMotion, integrator: str, step: float) -> Free:
+    words = f"{FREE:g} s by {WORDS[integrator]} in steps of {1000 * step:g} ms"
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # failures are reported on the page
-        torque = _within(PATIENCE) if integrator == "Radau" else None
-        t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, torque=torque, progress=False)
+        t = robot.simulate(motion.q[0], duration=FREE, step=step, integrator=integrator, progress=False)
         few = slice(None, None, round(FREE / step / 200))
         energies = t.kinetic_energy[few], t.potential_energy[few], t.dissipated[few], t.balance[few]
-        fall = Free(t.time[few], t.qd[few], *energies, f"{FREE:g} s by {words}", float(t.drift), t.doubt)
+        fall = Free(t.time[few], t.qd[few], *energies, words, float(t.drift), t.doubt)
     if not all(np.isfinite(x).all() for x in (fall.qd, *energies)):
         raise Error("energies are not finite; robot.check() may show why")
     return fall
-
-
-def _within(seconds: float) -> Callable[..., Array]:
-    """No torque, with a time limit: Coulomb friction can stall a method with adaptive steps."""
-    end = time.monotonic() + seconds
-
-    def torque(t: float, q: Array, qd: Array) -> Array:
-        if time.monotonic() > end:
-            raise Error(f"the simulation takes longer than {seconds:g} s")
-        return np.zeros_like(q)
-
-    return torque

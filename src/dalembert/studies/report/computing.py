@@ -4,6 +4,7 @@ The four core programs take the state, the bodies of the links that may carry a 
 under the page's strict policy; WebAssembly is for all formulations, and for programs that browsers do not optimize otherwise.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,15 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.codegen.javascript import compact
 from dalembert.codegen.wasm import compact_module
-from dalembert.derived.joints import friction, friction_law
-from dalembert.derived.loaded import Carriers, carriers, hand, loaded
+from dalembert.derived.joints import friction, friction_law, joint_parameters, on_diagonal
+from dalembert.derived.loaded import BODIES, GRAVITY, Carriers, carriers, carrying, hand, loaded
+from dalembert.derived.sticking import newton
 from dalembert.engine.registry import methods, quantity_named
 from dalembert.engine.size import work
 from dalembert.errors import Error
+from dalembert.formulations import formulation
 from dalembert.robots import Robot
+from dalembert.simulation.step import ITERATIONS, Laws, stepping
 from dalembert.studies.report import figures
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.scene import Stage, tips
@@ -26,8 +30,9 @@ from dalembert.trace.program import Program, trace
 MOST_JOINTS = 48  # of a page that computes
 OPTIMIZED = 5000  # operations of a JavaScript function that browsers optimize
 SAMPLES = 200
-STEP, SHORTEST = 1e-3, 1e-3 / 16  # s
-STABLE = 2.0  # the largest decay in a step of Runge and Kutta's method, with a margin
+STEP = 1e-3  # s
+STABLE = 1.0  # the largest decay in a step of Runge and Kutta's method: they are accurate, too
+LARGE = 40_000  # operations of a step with joints that stick: more would not keep up
 MOST_HANDS = 6
 TRACED = 3500  # of `work`: formulations beyond are not traced for a page alone
 SWITCHED = ("inverse_dynamics", "forward_dynamics")
@@ -59,10 +64,15 @@ def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
     by = carriers(robot, *dict.fromkeys(i for i, _ in ends))
     data |= _numbers(robot, stage) | {"hands": _hands(robot, by), "bodies": by.bodies.tolist()}
     programs, data["missing"], data["methods"] = _programs(robot, by, everything)
-    data["step"], reason = falling(robot, data.pop("stiffest"))
-    if reason and "drop" not in data["missing"]:
-        data["missing"]["friction"] = reason
-    wasm = everything or max(operation_count(p).total for p in programs.values()) > OPTIMIZED
+    data["step"] = STEP
+    if sticks(robot, data.pop("stiffest")) and "drop" not in data["missing"]:
+        step = _sticking_step(robot, by)
+        if operation_count(step).total <= LARGE:
+            programs["sticking_step"] = step
+        else:
+            data["missing"]["friction"] = "Steps with this robot’s friction are too long for a page: falls are without friction."
+    sizes = {name: operation_count(program).total for name, program in programs.items()}
+    wasm = everything or max(sizes.values()) > OPTIMIZED
     return Live(data, (compact_module if wasm else compact)("programs", programs), wasm)
 
 
@@ -77,26 +87,12 @@ def _too_much(robot: Robot) -> str:
     return ""
 
 
-def falling(robot: Robot, stiffest: float) -> tuple[float, str]:
-    """The step of a fall with the robot's friction in seconds, and why there is none, if so.
+def sticks(robot: Robot, stiffest: float) -> bool:
+    """Whether falls with the robot's friction need Moreau's step: joints stick, or the fastest decay `stiffest`, 1/s, is too fast.
 
-    `stiffest` is the fastest decay by viscous friction, 1/s. Friction that jumps needs a step of its own kind: this is the place
-    to offer it.
+    Otherwise they are integrated by Runge and Kutta's method, as falls without friction are.
     """
-    law = friction_law(robot)
-    if law.load_friction.any():
-        return STEP, "Friction that grows with the load is not in the page’s programs: falls are without friction."
-    if law.coulomb.any() or law.static_friction.any():
-        return (
-            STEP,
-            "The page’s integrator does not resolve Coulomb friction, under which joints stick: falls are without friction.",
-        )
-    step = STEP
-    while stiffest * step > STABLE and step > SHORTEST:
-        step /= 2
-    if not stiffest * step <= STABLE:
-        return STEP, "This robot’s viscous friction stops light links faster than the page’s steps: falls are without friction."
-    return step, ""
+    return bool(friction_law(robot).sticks.any()) or not stiffest * STEP <= STABLE
 
 
 # --- programs -----------------------------------------------------------------------------------------------------------
@@ -130,6 +126,33 @@ def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, P
 def _friction(robot: Robot) -> Program:
     """The joint forces that friction takes at given velocities, without what depends on loads."""
     return trace(lambda qd: sum(friction(robot, qd), 0 * qd), {"qd": (robot.n,)}, outputs=("tau",))
+
+
+def _sticking_step(robot: Robot, by: Carriers) -> Program:
+    """Moreau's step with loads and gravity as inputs: the state after it, whether it is done, and where its iterations ended."""
+    n, armature = robot.n, joint_parameters(robot)[0]
+    solvers = [partial(newton, iterations=count) for count in ITERATIONS]
+
+    def body(q: Any, v: Any, guess: Any, tau: Any, step: Any, again: Any, bodies: Any, gravity: Any) -> Any:
+        tree = carrying(by, bodies, gravity)
+        mass, forces = (formulation(*names) for names in (("mass_matrix", "composite_body"), ("inverse_dynamics", "newton_euler")))
+        laws = Laws(lambda q: on_diagonal(mass(tree, q), armature), lambda *_: 0, lambda *_: 0)  # energies are for stops
+        move = stepping(robot, laws, (), (), solvers, lambda q, qd: forces(tree, q, qd, np.zeros(n, dtype=int)))
+        zero = np.zeros((), dtype=object)
+        new_q, new_v, _, done, ended, *_ = move(q, v, np.zeros(3), zero, guess, tau, tau, step, again)
+        return new_q, new_v, np.asarray(done, dtype=object), ended
+
+    shapes = {
+        "q": (n,),
+        "v": (n,),
+        "guess": (2, n),
+        "tau": (n,),
+        "step": (),
+        "again": (),
+        BODIES: (len(by.links), 10),
+        GRAVITY: (3,),
+    }
+    return trace(body, shapes, outputs=("new_q", "new_v", "done", "ended"))
 
 
 def _named_tips(robot: Robot) -> list[tuple[str, int, Any]]:

@@ -143,8 +143,25 @@ function mechanics(spec, programs) {
     return program("forward_dynamics")(q, qd, total, world.bodies, world.gravity);
   }
 
+  // One step of Moreau's, in which friction may hold joints; what pushes and stops do is taken in its middle.
+  let guess = new Float64Array(2 * n);
+  function stickingStep(state, h, tau, push) {
+    const { q, qd } = state, middle = q.map((x, i) => x + (h / 2) * qd[i]), outside = pushed(middle, push);
+    const total = Float64Array.from(tau, (x, i) => x + outside[i] - (world.stops ? spec.stiff[i] * beyond(middle, i) : 0));
+    for (let again = 0; again < 24; again += 1) {  // hardly ever more than once: its iterations go on where they ended
+      const [x, v, done, ended] = programs.sticking_step(q, qd, guess, total, h, again ? 1 : 0, world.bodies, world.gravity);
+      guess = ended;
+      if (done < 0) continue;
+      q.set(x);
+      qd.set(v);
+      break;
+    }
+    state.t += h;
+  }
+
   // One step of h seconds by Runge and Kutta's fourth-order method; the motors' forces are kept during it.
   function step(state, h, tau, push) {
+    if (world.rubs && programs.sticking_step) { stickingStep(state, h, tau, push); return; }
     const { q, qd } = state, ahead = (x, v, t) => x.map((own, i) => own + t * v[i]);
     const a1 = accelerations(q, qd, tau, push), v2 = ahead(qd, a1, h / 2), a2 = accelerations(ahead(q, qd, h / 2), v2, tau, push);
     const v3 = ahead(qd, a2, h / 2), a3 = accelerations(ahead(q, v2, h / 2), v3, tau, push);
