@@ -1,5 +1,6 @@
 """The live page: what a reader does, in real browsers without a network; and every number against the library's."""
 
+import base64
 import json
 import os
 import re
@@ -559,3 +560,28 @@ def test_programs_of_a_page_run_in_node(tmp_path):
     )
     done = subprocess.run(["node", "mechanics.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
     close(json.loads(done.stdout), arm.simulate([0.3, -0.2], duration=0.1, step=1e-3, progress=False).q[-1], 1e-12, 1.0)
+
+
+def test_a_robot_may_look_like_itself(browser, tmp_path, monkeypatch):
+    """Meshes in links' frames stand for our shapes, and can be pushed; where there is none, ours stay."""
+
+    def text(values):
+        return base64.b64encode(np.array(values, "<u2").tobytes()).decode()
+
+    corners = [[0, 0, 0], [65535, 0, 0], [0, 65535, 0], [0, 0, 65535]]
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    mesh = {"low": [-0.2] * 3, "span": 0.4, "points": text(corners), "faces": text(faces), "parts": [[None, 2], ["#ff0000", 2]]}
+    place = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
+    visuals = [
+        {"link": 1, "at": place, "mesh": 0, "colour": None},
+        {"link": -1, "at": place, "box": [0.1, 0.2, 0.3], "colour": "#00ff00"},
+    ]
+    monkeypatch.setattr(write, "looks", lambda robot: {"visuals": visuals, "meshes": [mesh], "bare": [0]})
+    path = da.live("two_link", tmp_path / "looks.html")
+    with browsing.visiting(browser) as go:
+        tab = go(path)
+        own = pixels(tab)
+        x, y = tab.evaluate("stage.screen(placed(arm.poses(state.q).links[1], [-0.12, -0.12, -0.12]))")
+        assert tab.evaluate("([x, y]) => stage.pick({ clientX: x, clientY: y }).link", [x, y]) == 1
+        tab.uncheck("[data-show=skin]")
+        assert pixels(tab) != own and not tab.is_checked("[data-show=com]")

@@ -170,8 +170,16 @@ def _hands(robot: Robot, by: Carriers) -> list[dict[str, Any]]:
     for name, i, pose in _named_tips(robot):
         k = by.links.index(i)
         R, p = by.frames[k]
-        hands.append({"name": name, "link": i, "at": _rows(pose.matrix), "body": k, "R": _flat(R), "p": _flat(p)})
+        place = {"name": name, "link": i, "at": _rows(pose.matrix), "rank": _rank(robot, name)}
+        hands.append({**place, "body": k, "R": _flat(R), "p": _flat(p)})
     return hands
+
+
+def _rank(robot: Robot, name: str) -> int:
+    """In how many directions the hand can move: a planar arm is not singular because it has two."""
+    q = np.random.default_rng(1).uniform(-1, 1, (8, robot.n))
+    J: Array = robot.jacobian(q, name, frame="world_aligned", backend="numpy")
+    return int(np.linalg.matrix_rank(np.nan_to_num(J[:, 3:])).max(initial=1))
 
 
 def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:

@@ -150,7 +150,7 @@ function show(stamp) {  // panels of many numbers follow more slowly
   if (state.start === null) state.start = e.total;
   if (state.playing) panels.record(state.t, e);
   panels.matrix(arm.massMatrix(state.q));
-  panels.hand(at, ease, J);
+  panels.hand(at, ease, J, spec.hands[arm.world.hand].rank);
   panels.energy(state.t, e, e.total - state.start);
   Object.assign(live.shown, { energy: e, ease: ease.values });
 }

@@ -106,12 +106,12 @@ def closed_forms(robot: Robot) -> Section:
 
 
 def _readable(robot: Robot) -> tuple[Equations | None, int]:
-    """The equations with symbols or, failing that, with numbers, that are short enough; and how many terms there were."""
+    """The equations with the books' symbols or else with numbers, where they are short enough; and how many terms there were."""
     terms = 0
     if robot.n > SMALL:
         return None, terms
     for symbols, most in ((None, SYMBOLIC), ((), NUMERIC)):
-        form = equations(robot) if symbols is None else equations(robot, symbols)
+        form = equations(robot, where="book") if symbols is None else equations(robot, symbols)
         terms = sum(map(len, form.M.flat))
         if terms <= most:  # the Coriolis matrix is only worth making then
             terms = sum(len(f) for _, _, f in form.entries(("M", "C", "g")))

@@ -17,7 +17,7 @@ from dalembert.errors import Error, optional
 from dalembert.studies.report.computing import Live
 from dalembert.studies.report.figures import Section, figure_data
 
-SCRIPTS = ("mechanics.js", "scene.js", "charts.js", "panels.js", "live.js")
+SCRIPTS = ("mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
 FOLDED = {"parameters": "parameters", "conventions": "conventions"}
 FOLDED |= dict.fromkeys(("mass-matrix", "quasi-velocities", "comparison"), "theory")
 

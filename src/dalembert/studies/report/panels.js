@@ -52,7 +52,7 @@ function createPanels(spec) {
     });
   }
 
-  function hand(at, ease, J) {
+  function hand(at, ease, J, rank) {
     say($("hand-at"), at.map((x) => minus(x.toFixed(3))).join(", "));
     const [lightest, , heaviest] = ease.values.map((x) => (x > 0 ? 1 / x : Infinity)).sort((a, b) => a - b);
     const weight = (x) => (x < 1e4 ? `${number(x)} kg` : Number.isNaN(x) ? "–" : "∞");
@@ -60,8 +60,8 @@ function createPanels(spec) {
     say($("heaviest"), weight(heaviest));
     const JJ = new Array(9).fill(0);
     for (let r = 0; r < 3; r += 1) for (let c = 0; c < 3; c += 1) for (let i = 0; i < n; i += 1) JJ[3 * r + c] += J[n * (3 + r) + i] * J[n * (3 + c) + i];
-    const sizes = eigen(JJ).values.map((x) => Math.sqrt(Math.max(0, x))).sort((a, b) => a - b);
-    say($("dexterity"), `${Math.round((100 * sizes[0]) / sizes[2] || 0)} %`);
+    const sizes = eigen(JJ).values.map((x) => Math.sqrt(Math.max(0, x))).sort((a, b) => b - a);
+    say($("dexterity"), `${Math.round((100 * sizes[rank - 1]) / sizes[0] || 0)} %`);
   }
 
   // Energies of the last seconds.

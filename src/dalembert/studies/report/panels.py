@@ -26,13 +26,17 @@ KEYS = (
 )
 
 
-def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any]) -> str:
-    """The view and the controls beside it."""
-    return f'<div class="hero">{_view(robot, motion)}{_controls(robot, data)}</div>{_keys()}'
+def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bool = False) -> str:
+    """The view and the controls beside it; `looks`: the robot has shapes of its own."""
+    return f'<div class="hero">{_view(robot, motion, looks)}{_controls(robot, data)}</div>{_keys()}'
 
 
-def _view(robot: Robot, motion: SampledMotion) -> str:
-    toggles = "".join(f'<label><input type="checkbox" data-show="{key}" checked> {words}</label>' for key, words in LAYERS)
+def _view(robot: Robot, motion: SampledMotion, looks: bool) -> str:
+    layers = (("skin", "shapes of the file"), *LAYERS) if looks else LAYERS
+    toggles = "".join(
+        f'<label><input type="checkbox" data-show="{key}"{"" if looks and key == "com" else " checked"}> {words}</label>'
+        for key, words in layers
+    )
     words = (
         f"3D view of {escape(robot.name)}. Arrow keys turn the view, W S A D R F move the hand, L J I K U O push, "
         "space drops or holds the arm; question mark lists all keys."
@@ -175,7 +179,11 @@ def _matrix(robot: Robot) -> str:
         body = f'<p class="note">With {n} joints it has {n * n} entries, which are not shown.</p>'
     else:
         cell = "<td><span></span></td>" if n <= WRITTEN else "<td></td>"
-        body = f'<table id="matrix" aria-label="Mass matrix"><tbody>{("<tr>" + cell * n + "</tr>") * n}</tbody></table>'
+        rows = ("<tr>" + cell * n + "</tr>") * n
+        table = (
+            f'<table id="matrix" class="{"written" if n <= WRITTEN else ""}" aria-label="Mass matrix"><tbody>{rows}</tbody></table>'
+        )
+        body = f'<div class="scroll" tabindex="0" role="region" aria-label="Mass matrix">{table}</div>'
     words = "kg m², kg m, kg. Colour: coupling, M<sub>ij</sub> / √(M<sub>ii</sub> M<sub>jj</sub>); blue positive, orange negative."
     return f'<section class="wide"><h2>Mass matrix</h2><p class="what">{words}</p>{body}</section>'
 

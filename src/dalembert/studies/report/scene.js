@@ -49,23 +49,6 @@ function triad(size) {
   return group;
 }
 
-// Corners of a mesh, face by face, and their normals: edges sharper than about 35 degrees stay sharp.
-function creased(vertices, faces) {
-  const normals = faces.map(([a, b, c]) => {
-    const [p, q, r] = [a, b, c].map((i) => new THREE.Vector3(...vertices[i]));
-    return q.sub(p).cross(r.sub(p));  // as long as the face is large
-  });
-  const units = normals.map((x) => x.clone().normalize()), around = new Map(), found = { positions: [], normals: [] };
-  faces.forEach((face, k) => face.forEach((i) => around.set(i, [...(around.get(i) || []), k])));
-  faces.forEach((face, k) => face.forEach((i) => {
-    const sum = new THREE.Vector3();
-    for (const other of around.get(i)) if (units[other].dot(units[k]) > 0.82) sum.add(normals[other]);
-    found.positions.push(...vertices[i]);
-    found.normals.push(...sum.normalize().toArray());
-  }));
-  return found;
-}
-
 function shapeMeshes(shape, materials) {
   const points = (shape.points || []).map((p) => new THREE.Vector3(...p)), r = shape.radius, up = new THREE.Vector3(0, 0, 1);
   const made = new THREE.Group(), along = (h) => up.clone().multiplyScalar(h * r);
@@ -80,11 +63,6 @@ function shapeMeshes(shape, materials) {
     made.add(rod(along(-1.4), along(-1.25), 0.8 * r, materials.trim), rod(along(1.25), along(1.4), 0.8 * r, materials.trim));
   } else if (shape.kind === "slide") {
     made.add(new THREE.Mesh(new THREE.BoxGeometry(2.1 * r, 2.1 * r, 3 * r), materials.joint));
-  } else if (shape.kind === "mesh") {
-    const { positions, normals } = creased(shape.vertices, shape.faces), geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.Float32BufferAttribute(positions, 3));
-    geometry.setAttribute("normal", new THREE.Float32BufferAttribute(normals, 3));
-    made.add(new THREE.Mesh(geometry, shape.color ? materials.painted(shape.color) : materials.tube));
   } else if (shape.kind === "com") {
     const sign = massSign(r);
     sign.position.copy(points[0]);
@@ -204,7 +182,7 @@ function floor(spec, materials) {
   const at = (h) => new THREE.Vector3(0, h, 0), t = spec.thick;
   const stand = [rod(at(0), at(0.4 * t), 2.6 * t, materials.trim), rod(at(0.4 * t), at(height), 1.05 * t, materials.tube)];
   stand.forEach((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
-  group.add(...stand);
+  if (!spec.visuals.length) group.add(...stand);
   group.quaternion.setFromUnitVectors(Y, new THREE.Vector3(...spec.up));
   group.position.set(...spec.floor);
   return group;
@@ -262,23 +240,30 @@ function createScene(canvas, spec, paths) {
   const solid = (extra) => new THREE.MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...extra });
   const clear = (opacity) => ({ transparent: true, opacity, depthWrite: false });
   const materials = {
-    tube: solid(), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
+    tube: solid(), skin: solid({ side: THREE.DoubleSide }), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
     grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.22 }),
     handle: new THREE.MeshBasicMaterial(clear(0.35)), ease: solid({ ...clear(0.34), side: THREE.DoubleSide }), force: solid(), weight: solid(),
     wake: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.85 }),
-    painted: (color) => solid({ color: new THREE.Color(...color.slice(0, 3)).convertSRGBToLinear(), side: THREE.DoubleSide }),
   };
   const links = [new THREE.Group(), ...Array.from({ length: spec.links }, () => new THREE.Group())];  // the base first
   const extra = companions(spec, materials);
-  const layers = { com: [], trail: [trails(paths, spec, materials.trail), extra.wake], frame: [], ease: [extra.ellipsoid], weight: [extra.weight] };
+  const layers = { com: [], trail: [trails(paths, spec, materials.trail), extra.wake], frame: [], ease: [extra.ellipsoid], weight: [extra.weight], skin: [], bones: [] };
   const hidden = new Set();
   links.forEach((group) => { group.matrixAutoUpdate = false; });
   for (const shape of spec.shapes) {
     const meshes = shapeMeshes(shape, materials);
     links[shape.link + 1].add(meshes);
-    if (shape.kind === "com") layers.com.push(meshes);
-    else meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; mesh.userData.link = shape.link; });
+    if (shape.kind === "com") { layers.com.push(meshes); continue; }
+    meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; mesh.userData.link = shape.link; });
+    if (!spec.bare.includes(shape.link)) layers.bones.push(meshes);
   }
+  for (const [link, mesh] of visualMeshes(spec, materials)) {
+    mesh.userData.link = link;
+    links[link + 1].add(mesh);
+    layers.skin.push(mesh);
+  }
+  layers.bones.forEach((part) => { part.visible = false; });
+  if (layers.skin.length) layers.com.forEach((part) => { part.visible = false; });
   for (const tip of spec.tips) {
     const axes = triad(3.2 * spec.thick);
     axes.applyMatrix4(matrixOf(tip.at));
@@ -294,7 +279,7 @@ function createScene(canvas, spec, paths) {
   const redraw = () => { if (!waiting) { waiting = true; requestAnimationFrame(draw); } };
   const recolor = () => {
     const probe = canvas.parentElement.appendChild(document.createElement("i"));  // resolves colours as the style sheet means them
-    for (const name of ["tube", "joint", "trim", "trail", "grid", "handle", "ease", "force", "weight", "wake"]) {
+    for (const name of ["tube", "skin", "joint", "trim", "trail", "grid", "handle", "ease", "force", "weight", "wake"]) {
       probe.style.color = `var(--${name})`;
       materials[name].color.setStyle(getComputedStyle(probe).color).convertSRGBToLinear();
     }
@@ -351,6 +336,7 @@ function createScene(canvas, spec, paths) {
     layer(name, visible) {
       if (visible) hidden.delete(name); else hidden.add(name);
       layers[name].forEach((part) => { part.visible = visible; });
+      if (name === "skin") layers.bones.forEach((part) => { part.visible = !visible; });
       redraw();
     },
     screen(p) {

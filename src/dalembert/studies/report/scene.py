@@ -34,11 +34,11 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, skins: Mapping[int, Any] | None = None) -> dict[str, Any]:
+def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, looks: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Everything that the page's script needs to draw, as plain lists and numbers.
 
-    `skins` has the looks of some links (-1: the base) by index: meshes {"vertices", "faces", "color"} in the link's frame, which
-    stand for our shapes; a color is red, green and blue from 0 to 1, or None.
+    `looks` are the robot's own: "visuals" in links' frames, the "meshes" that they refer to, packed, and "bare", the links (-1: the
+    base) for which our shapes are drawn.
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -46,10 +46,10 @@ def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, skins: M
     >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
     ['joint', 'tube', 'com', 'joint', 'tube', 'com']
     """
-    at, skins = at or stage(robot, motion), skins or {}
-    own = [shape for shape in shapes(robot, motion, at.thick) if shape["kind"] == "com" or shape["link"] not in skins]
+    at = at or stage(robot, motion)
     return {
-        "shapes": own + [{"kind": "mesh", "link": i, **mesh} for i, meshes in skins.items() for mesh in meshes],
+        "shapes": shapes(robot, motion, at.thick),
+        **(looks or {"visuals": [], "meshes": [], "bare": list(range(-1, robot.n))}),
         "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
         **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
         "radius": round(at.radius, 4),

@@ -124,21 +124,21 @@ def live(robot: Robot | str, file: str | PathLike[str] | None = None, *, path: A
 
 
 def _page(robot: Robot, motion: SampledMotion, sections: list[Section], kind: str, counts: Any, everything: bool) -> str:
-    stage = looking(robot, motion)
+    stage, own = looking(robot, motion), looks(robot)
     computed = computing.live(robot, stage, everything)
     data = {
         "name": safe_name(robot.name),
         "links": list(robot.link_names),
         "motion": computing.recorded(motion),
-        "scene": scene(robot, motion, stage, skins(robot)),
+        "scene": scene(robot, motion, stage, own),
     }
-    top = header(robot, motion, kind) + hero(robot, motion, computed.data) + cards(robot, computed.data, counts)
+    top = header(robot, motion, kind) + hero(robot, motion, computed.data, own is not None) + cards(robot, computed.data, counts)
     return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, _footer())
 
 
-def skins(robot: Robot) -> dict[int, Any]:
-    """The looks of links by index, where the robot's file has some: see `scene`. Until meshes are read there are none."""
-    return {}
+def looks(robot: Robot) -> dict[str, Any] | None:
+    """The visuals of the robot's file for `scene`; none, as long as no file's visuals are read."""
+    return None
 
 
 def _ordered(sections: list[Section]) -> list[Section]:
