@@ -186,6 +186,19 @@ def test_what_is_shown_is_what_is_computed(visit):
     assert tab.evaluate("$('play').getAttribute('aria-pressed')") == "true"
 
 
+@pytest.mark.parametrize("name", ["rough", "rough_puma"])
+def test_a_motion_has_the_torques_of_its_friction(visit, name):
+    """Levels that depend on speed and on load are in them; and are not without friction."""
+    arm, tab = robot(name), visit(name)
+    motion = follow(arm)
+    state = motion.q[70], motion.qd[70], motion.qdd[70]
+    for choice, other in (("model", arm), ("none", arm.without_friction())):
+        tab.check(f"input[name=friction][value={choice}]", force=True)
+        tab.evaluate("t => setTime(t)", float(motion.time[70]))
+        drawn(tab)
+        close(tab.evaluate("live.shown.motor"), other.inverse_dynamics(*state), 1e-9)
+
+
 def test_torques_beyond_a_limit_stand_out(visit):
     tab = visit("panda")
     set_range(tab, "load", 5)

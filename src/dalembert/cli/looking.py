@@ -41,6 +41,7 @@ def check(robot: RobotName) -> None:
 def study(
     robot: RobotName,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="With every formulation in the page, as WebAssembly.")] = False,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
@@ -49,7 +50,7 @@ def study(
     with progress("comparing formulations") as bar:
         compared = da.compare(arm, progress=bar or False)
     with progress("writing the report") as bar:
-        path = report.study(arm, output, compared=compared, progress=bar or False)
+        path = report.study(arm, output, compared=compared, everything=everything, progress=bar or False)
     print(arm.summary())
     if findings := arm.check():
         print(f"\nsuspicious data:\n{findings}")

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.codegen.javascript import compact
 from dalembert.codegen.wasm import compact_module
-from dalembert.derived.joints import friction, friction_law, joint_parameters, on_diagonal
+from dalembert.derived.joints import friction, friction_law, joint_parameters, loading, on_diagonal
 from dalembert.derived.loaded import BODIES, GRAVITY, Carriers, carriers, carrying, hand, loaded
 from dalembert.derived.sticking import newton
 from dalembert.engine.registry import methods, quantity_named
@@ -124,8 +124,13 @@ def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, P
 
 
 def _friction(robot: Robot) -> Program:
-    """The joint forces that friction takes at given velocities, without what depends on loads."""
-    return trace(lambda qd: sum(friction(robot, qd), 0 * qd), {"qd": (robot.n,)}, outputs=("tau",))
+    """The joint forces that friction takes at given velocities, with a load: the forces that the links need."""
+
+    def taken(qd: Any, load: Any) -> Any:
+        more = load * (loading(robot, qd, load) - 1) if friction_law(robot).load_friction.any() else 0 * load
+        return sum(friction(robot, qd), more)
+
+    return trace(taken, {"qd": (robot.n,), "load": (robot.n,)}, outputs=("tau",))
 
 
 def _sticking_step(robot: Robot, by: Carriers) -> Program:
@@ -185,7 +190,7 @@ def _rank(robot: Robot, name: str) -> int:
 def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:
     """Operations of the formulations, customized to this robot: by quantity and method, the default first."""
     counts: dict[str, dict[str, int]] = {}
-    for quantity in SWITCHED:
+    for quantity in () if _too_much(robot) else SWITCHED:
         if compared is not None:
             rows = {row.method: row.customized.total for row in compared.rows if row.quantity == quantity}
         else:

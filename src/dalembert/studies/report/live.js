@@ -92,7 +92,7 @@ function motors() {  // the forces of the motors now, but for what holds still
 
 function shownTorques(needed) {
   if (state.mode === "play") {
-    const tau = arm.torques(state.q, state.qd, state.qdd), lost = arm.friction(state.qd);
+    const tau = arm.torques(state.q, state.qd, state.qdd), lost = arm.friction(state.qd, tau);
     return Float64Array.from(tau, (x, i) => x + lost[i]);
   }
   const outside = arm.pushed(state.q, state.push);

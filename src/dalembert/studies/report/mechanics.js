@@ -98,7 +98,7 @@ function mechanics(spec, programs) {
   const torques = (q, qd, qdd) => program("inverse_dynamics")(q, qd, qdd, world.bodies, world.gravity);
   const holding = (q) => torques(q, rest, rest);
   const massMatrix = (q) => programs.mass_matrix(q, world.bodies);
-  const friction = (qd) => (world.rubs && programs.friction ? programs.friction(qd) : rest);
+  const friction = (qd, load = rest) => (world.rubs && programs.friction ? programs.friction(qd, load) : rest);
   function hand(q) {
     const [pose, J, com] = programs[`hand${world.hand}`](q);
     return { pose, J, com, at: [pose[3], pose[7], pose[11]] };
