@@ -25,6 +25,7 @@ import pinocchio as pin
 from corpus import robots_folder
 from growth import exponent, growth
 from machine_peak import peak_flops
+from sticking import figures
 from timing import best, best_pair
 
 import dalembert as da
@@ -339,6 +340,13 @@ def simulation():
     da.set_threads(None)
 
 
+def friction():
+    """Time stepping beside RK4, and beside MuJoCo where it is installed."""
+    print("simulation of joints that stick and stop, steps of 1 ms, one thread")
+    for name, value, unit, bar in figures():
+        report(name, value, unit, bar, "less")
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -435,6 +443,7 @@ if __name__ == "__main__":
     humanoid()
     long_chains()
     simulation()
+    friction()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

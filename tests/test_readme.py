@@ -17,7 +17,7 @@ def test_ten_lines_run(capsys, all_of_them):
         code = code.replace("da.compare(arm)", 'da.compare(da.robot("rp"), states=10)')
     scope = {}
     exec(compile(code, "README.md", "exec"), scope)
-    assert scope["tau"].shape == (1000, 6) and scope["fall"].time[-1] == 1.0
+    assert scope["tau"].shape == (1000, 6) and scope["fall"].time[-1] == 0.4
     assert "newton_euler" in capsys.readouterr().out
 
 

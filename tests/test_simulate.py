@@ -173,7 +173,6 @@ def test_weight_as_a_world_wrench_is_gravity():
     )
 
 
-@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
 def test_rollouts_are_the_bits_of_single_ones():
     rng = np.random.default_rng(3)
     q0, torque = rng.uniform(-1, 1, (300, 6)), rng.uniform(-1, 1, (300, 50, 6))
@@ -281,7 +280,6 @@ def test_events_and_the_curve_between():
     np.testing.assert_allclose(a.q, b.q, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
 def test_files(tmp_path):
     swing = PUMA.simulate(Q0, duration=0.1, torque=[1.0] * 5 + [0.0])
     for write, name in ((swing.to_csv, "a.csv"), (swing.to_npz, "a.npz")):

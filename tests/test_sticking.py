@@ -1,7 +1,5 @@
 """Joints that stick, slip and stop: time stepping, forward dynamics at rest, and smooth friction for other integrators."""
 
-from dataclasses import replace
-
 import event_driven
 import numpy as np
 import pytest
@@ -11,9 +9,8 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.derived.sticking import Reaction, Stop, newton, settled
-from dalembert.engine.program import program
 from dalembert.simulation import moreau
-from dalembert.simulation.step import STEP
+from dalembert.simulation.stops import Stops
 
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)
 MASS, WEIGHT = 2.0, 2.0 * 9.81
@@ -81,7 +78,6 @@ def test_a_double_pendulum_comes_to_rest_and_stays():
 
 
 @pytest.mark.parametrize(("name", "coulomb"), [("xarm7", None), pytest.param("panda", 0.5, marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
 def test_arms_with_friction_for_ten_seconds(name, coulomb):
     robot = da.robot(name) if coulomb is None else da.robot(name).with_friction(coulomb=coulomb, damping=0.5)
     fall = robot.simulate(np.full(7, 0.3), duration=10.0, every=10)
@@ -399,8 +395,7 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
     """One iteration at a time, or all of them in Python: the same motion."""
     robot, q = arm(-0.5, 0.9), np.random.default_rng(2).uniform(-0.4, 0.8, (40, 2))
     usual = robot.simulate(q, duration=0.3, restitution=0.3)
-    few = {**STEP.options, "iterations": (1, 1)}
-    monkeypatch.setattr(moreau, "STEP", replace(STEP, options=few))
+    monkeypatch.setattr(moreau, "AT_STOPS", (1, 1))
     assert (robot.simulate(q, duration=0.3, restitution=0.3).q == usual.q).all()
     monkeypatch.setattr(moreau, "TRIES", 0)
     calls = []
@@ -409,12 +404,22 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
     assert calls
 
 
-def test_the_step_is_a_program_of_its_own():
-    recorded = program(arm(), STEP)
-    assert recorded.signature.startswith(
-        "q(2), v(2), energies(3), done(), guess(2,2), tau(2), tau_middle(2), step(), again() -> new_q(2)"
-    )
-    assert "done" in STEP.inputs and program(arm(-1, 1), STEP, optional=("lower", "upper", "restitution"), stops=((1, 1),)).nodes
+def test_the_step_is_a_program_that_anyone_can_run():
+    """By the rules of its docstring, here with Python's floats."""
+    robot, h = arm(-0.3, 0.7), 1e-3
+    stops = Stops(robot.lower, robot.upper, 0.4)
+    recorded = moreau.step_program(robot, stops)
+    lower, upper, restitution = stops.arrays
+    fixed = {"tau": [0.0, 0.0], "tau_middle": [0.0, 0.0], "step": h, "lower": lower, "upper": upper, "restitution": restitution}
+    state = {"q": [2.0, 0.5], "v": [0.0, 0.0], "energies": [0.0] * 3, "done": 0.0, "guess": np.zeros((2, 2)), "again": 0.0}
+    while state["done"] < 400:
+        results = da.replay(recorded, {**fixed, **{k: np.asarray(x).tolist() for k, x in state.items()}})
+        state |= dict(zip(("q", "v", "energies", "done", "guess"), results, strict=False))
+        state["again"] = float(state["done"] < 0)
+        state["done"] = -1 - state["done"] if state["done"] < 0 else state["done"]
+    ours = robot.simulate([2.0, 0.5], duration=0.4, restitution=0.4)
+    np.testing.assert_allclose(state["q"], ours.q[-1], atol=1e-12)
+    assert ours.lost_at_stops[-1] > 0.01
 
 
 @pytest.mark.parametrize("name", sweep(da.robot_names(), (2, 5)))

@@ -145,7 +145,7 @@ def settled(A: Any, b: Any, z: Any, gamma: Any, reactions: Sequence[Reaction], i
 def excess(v: Any, point: Any, b: Any, gamma: Any) -> Any:
     """Above 0 where v is not its own proximal point."""
     apart = point - v
-    return dot(apart / gamma, apart) - CLOSE**2 * dot(b * gamma, b)
+    return dot(1 / gamma * apart, apart) - CLOSE**2 * dot(b * gamma, b)
 
 
 def levels(law: FrictionLaw, left: Any, speed: Any) -> tuple[Any, Any]:

@@ -250,6 +250,9 @@ def linearize(
     Continuous: A = [[0, 1], [dqdd/dq, dqdd/dqd]], B = [[0], [M^-1]]. With `step` (seconds) discrete:
     x[k+1] = A x[k] + B tau[k], exact for forces that are held between the steps.
 
+    Coulomb friction is constant where joints move and jumps at qd = 0: its derivative is taken as 0 there, too, as if the joint
+    moved. A joint that friction holds has no linear model.
+
     >>> import dalembert as da
     >>> A, B = da.robot("two_link").linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], step=0.01)
     >>> A.shape, B.shape

@@ -9,18 +9,21 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.derived.sticking import settled
 from dalembert.engine.kernels import compile
+from dalembert.engine.program import program
 from dalembert.errors import Error
+from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.structure import kinetic_energy, potential_energy
 from dalembert.simulation.driven import Control
 from dalembert.simulation.fixed import Told, held, in_blocks, piece, sampled
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
-from dalembert.simulation.step import ENERGIES, KEPT, STATE, STEP, STOPS, Laws, stepping
+from dalembert.simulation.step import AT_STOPS, ENERGIES, ITERATIONS, KEPT, STATE, STEP, STOPS, Laws, stepping
 from dalembert.simulation.stops import Stops
+from dalembert.trace.program import Program
 
-WORK = 1_000_000  # steps times rollouts in one native call: a fifth of a second or so, then Ctrl-C and progress are handled
-CHUNK = 256  # steps in one: those that need more iterations are finished before the others go on
+CHUNK = 128  # steps in one native call at least: rollouts that need more iterations get them before the others go on
+WORK = 1 << 16  # steps times rollouts in one, where there are few of these
 TRIES = 24  # of a step with further iterations; then it is computed in Python
 
 
@@ -38,8 +41,27 @@ def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     stops = stops if stops and stops.which else None
     pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
     optional = (*pushed, *(STOPS if stops else ()))
-    kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, stops=stops.which if stops else ())
+    options: dict[str, Any] = {"stops": stops.which, "iterations": AT_STOPS} if stops else {"iterations": ITERATIONS}
+    kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, **options)
     return Machine(plan, kernel, optional, stops)
+
+
+def step_program(robot: Model, stops: Stops | None = None, *, wrenches: bool = False) -> Program:
+    """One step as a program, for whoever runs it elsewhere.
+
+    Inputs: q, v (n,); energies (3,), the work of joint forces and what friction and stops have taken; done (), 0 at first; guess
+    (2, n); tau, tau_middle (n,), which are the same where forces are held; step (), the seconds; again (), 0; then wrenches (n, 6),
+    and lower, upper (n,), restitution () where there are stops. Outputs: new_q, new_v, new_energies, new_done, new_guess, and the
+    first three once more, to keep. Where new_done is below 0 the iterations were too few: nothing has moved, and the step is
+    called again with done = -1 - new_done, guess = new_guess and again = 1.
+
+    >>> import dalembert as da
+    >>> step_program(da.robot("two_link").with_friction(coulomb=1.0)).inputs[0]
+    Variable(name='q', shape=(2,))
+    """
+    stops = stops if stops and stops.which else None
+    optional = (*(("wrenches",) if wrenches else ()), *(STOPS if stops else ()))
+    return program(robot, STEP, optional=optional, stops=stops.which if stops else ())
 
 
 class Steps:
@@ -135,13 +157,13 @@ def run(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops |
         steps = Steps.start(made, q[part], v[part], None if acting.constant is None else acting.constant[part])
         own = [x[part] for x in kept]
         own[0][:, 0], own[1][:, 0] = q[part], v[part]
-        k, length = 0, 1  # of the first chunk: when joints begin to move, more iterations are needed
-        while k < plan.samples:
-            count = min(plan.samples - k, length)
-            _advance(steps, tau[part], own, k * plan.every, (k + count) * plan.every)
-            k += count
-            length = max(1, min(CHUNK // plan.every, WORK // (plan.every * len(own[0]))))
-            if not told(count * plan.every):
+        step, last = 0, plan.samples * plan.every
+        while step < last:
+            length = max(CHUNK, min(8 * CHUNK, WORK // len(own[0])))
+            count = min(last - step, length if step else 1)  # where joints begin to move, more iterations are needed
+            _advance(steps, tau[part], own, 0, step, step + count)
+            step += count
+            if not told(count):
                 return
 
     in_blocks(plan, len(q), rollouts)
@@ -153,36 +175,40 @@ def _gathered(kept: list[Array], tau: Array, memory: Array | None = None) -> Rol
     return Rollouts(q, v, tau, memory, work=energies[..., 0], lost=energies[..., 1:])
 
 
-def _advance(steps: Steps, tau: Array, kept: list[Array], first: int, last: int) -> None:
-    """From step to step; rollouts that need more iterations somewhere get them there, and go on by themselves."""
+def _advance(steps: Steps, tau: Array, kept: list[Array], origin: int, first: int, last: int) -> None:
+    """From step to step; rollouts that need more iterations somewhere get them there, and go on by themselves.
+
+    `kept` are arrays of samples (B, T, ...), the first of which is number `origin`.
+    """
     every, done = steps.machine.plan.every, steps.state["done"]
     step = first
     while step < last:
-        inside, sample = step % every, step // every
-        samples, each = (1, min(every - inside, last - step)) if inside else ((last - step) // every, every)
+        inside, sample = step % every, step // every - origin
+        whole = not inside and last - step >= every
+        samples, each = ((last - step) // every, every) if whole else (1, min(every - inside, last - step))
         targets = [np.moveaxis(x[:, sample + 1 : sample + 1 + samples], 1, 0)[:, None, None] for x in kept]
         done[...] = 0.0
         force = piece(tau, each, step, samples)
         steps.passes(force, force, targets, (samples, each, 1))()
         for late in np.unique(done[done < 0]):
-            _finish(steps, np.flatnonzero(done == late), tau, kept, step + int(-1 - late), step + samples * each)
+            _finish(steps, np.flatnonzero(done == late), tau, kept, origin, step + int(-1 - late), step + samples * each)
         step += samples * each
 
 
-def _finish(steps: Steps, which: Array, tau: Array, kept: list[Array], step: int, last: int) -> None:
+def _finish(steps: Steps, which: Array, tau: Array, kept: list[Array], origin: int, step: int, last: int) -> None:
     """Rollouts that all need more iterations at one step."""
-    rest, own = steps.some(which), [x[which] for x in kept]
+    every = steps.machine.plan.every
+    part = slice(step // every - origin, -(-last // every) - origin + 1)
+    rest, own = steps.some(which), [x[which, part] for x in kept]
     force = tau[which][:, step if tau.shape[1] > 1 else 0]
     rest.once(force, force, again=True)
-    every = steps.machine.plan.every
     if (step + 1) % every == 0:
         for x, name in zip(own, KEPT, strict=True):
-            x[:, (step + 1) // every] = rest.state[name]
-    _advance(rest, tau[which], own, step + 1, last)
-    rest.state["done"][...] = 0.0
+            x[:, 1] = rest.state[name]
+    _advance(rest, tau[which], own, step // every, step + 1, last)
     steps.take(which, rest)
-    for x, part in zip(kept, own, strict=True):
-        x[which] = part
+    for x, y in zip(kept, own, strict=True):
+        x[which, part] = y
 
 
 def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops | None) -> Rollouts:

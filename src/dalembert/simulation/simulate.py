@@ -209,7 +209,7 @@ def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
         raise Error(f'simulate: integrator="{MOREAU}" does not use forward dynamics, so method must be left out')
     if kind.stops is None:
         return
-    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(-1, plan.robot.n).any(axis=0)
+    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
     if beyond.any():
         joint = plan.robot.links[int(np.argmax(beyond))].joint
         raise Error(
@@ -349,6 +349,8 @@ def _passed(robot: Model, trajectory: Trajectory) -> None:
     n = robot.n
     q = trajectory.q.reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
     with np.errstate(invalid="ignore"):
+        if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
+            return
         out = (q < robot.lower) | (q > robot.upper)
     passed = out[:, :1] < out  # within at the start
     if not passed.any():

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import dot, sqrt, stack, where
-from dalembert.derived.joints import friction_law
+from dalembert.derived.joints import FrictionLaw, friction_law
 from dalembert.derived.make import Body, Make
 from dalembert.derived.sticking import (
     FREE,
@@ -46,7 +46,8 @@ from dalembert.model.model import Model
 from dalembert.trace.replay import replay
 
 ENERGIES = 3  # the work of joint forces, and what friction and stops have taken
-ITERATIONS = 2, 3  # of predictor and corrector: all but one step in 100,000 of arms that have begun to move need no more
+ITERATIONS = 3, 3  # of predictor and corrector: all but one step in 100,000 of moving arms need no more
+AT_STOPS = 3, 5  # where there are stops
 
 
 class Laws(NamedTuple):
@@ -103,7 +104,7 @@ def stepping(
     C qd + g as a function of q and qd, those of the model by default.
     """
     n, law = model.n, friction_law(model)
-    sticks, forces = law.sticks, forces or bias(model, tuple(name for name in optional if name == "wrenches"))
+    forces = forces or bias(model, tuple(name for name in optional if name == "wrenches"))
     sides: list[list[int]] = [[side for k, side in stops if k == i] for i in range(n)]
 
     def body(
@@ -112,59 +113,106 @@ def stepping(
         h, done, again = step[()], done[()], again[()]
         limits = [[(side, more["upper" if side > 0 else "lower"][i]) for side in sides[i]] for i in range(n)]
         wrenches = {"wrenches": more["wrenches"]} if "wrenches" in more else {}
-        q_m = q + h / 2 * v
-        M = laws.mass(q_m)
-        gamma = inverse_diagonal(model, M)
         either = lambda a, b: stack([where(again, x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
-        x = h * law.damping * gamma
-        theta = stack([0.5 + y / (2 * (y + 6)) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])
+        m = _middle(model, laws, forces, wrenches, q, v, h)
 
-        def solve(share: Any, push: Any, speed: Any, start: Any, weight: Any, reactions: Any, solver: Solver) -> Solution:
-            """Joint forces that act for a share of the step, bias forces at this speed."""
-            force = push - law.friction_offset - forces(q_m, speed, **wrenches)
-            A = M + np.diag(share * theta * law.damping) if law.damping.any() else M
-            b = M @ v + share * (force - (1 - theta) * law.damping * v)
-            return solver(A, b, start + weight * (b - A @ start), gamma, reactions)
-
-        up, down = levels(law, tau - law.damping * v - law.friction_offset, v)
-        reactions = [moving(v[i], h / 2 * up[i], h / 2 * down[i]) if sticks[i] else FREE for i in range(n)]
-        standing = [[resting(side, limit, q[i], v[i]) for side, limit in limits[i]] for i in range(n)]
-        reactions = [r._replace(stops=s) for r, s in zip(reactions, standing, strict=True)]
-        first = solve(h / 2, tau, v, either(guess[0], v), either(gamma, 0 * v), reactions, solvers[0])
-        a = (first.v - v) / (h / 2)
+        reactions = _predicting(m, law, tau, limits)
+        first = m.solve(h / 2, tau, v, either(guess[0], v), either(m.gamma, 0 * v), reactions, solvers[0])
+        a = 2 / h * (first.v - v)
 
         up, down = levels(law, tau_middle - law.damping * first.v - law.friction_offset, first.v)
         met = [[_met(side, limit, q[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)]
-        reactions = [_turning(v[i], a[i], h, up[i], down[i]) if sticks[i] else FREE for i in range(n)]
+        reactions = [_turning(v[i], a[i], h, up[i], down[i]) if law.sticks[i] else FREE for i in range(n)]
         reactions = [r._replace(stops=[s.stop for s in some]) for r, some in zip(reactions, met, strict=True)]
-        last = solve(h, tau_middle, first.v, either(guess[1], 2 * first.v - v), gamma, reactions, solvers[1])
+        last = m.solve(h, tau_middle, first.v, either(guess[1], 2 * first.v - v), m.gamma, reactions, solvers[1])
 
-        beyond = [_beyond(last.r[i], last.v[i], reactions[i]) for i in range(n)] if stops else [0] * n
-        share, struck = _earliest(v, beyond, met) if stops else (0.5, 0)
-        new = q + h * (share * v + (1 - share) * last.v)
-        new = stack([_kept(new[i], last.v[i], beyond[i], a[i], h, met[i]) if met[i] else new[i] for i in range(n)])
-
-        mean = (v + last.v) / 2
-        damped = law.damping * (theta * last.v + (1 - theta) * v) if law.damping.any() else 0 * v
-        rubbed = dot(h * (damped + law.friction_offset) + last.r - stack(beyond), mean)
+        moved = _moved(m, last, reactions, a, met)
+        rubbed = dot(h * (m.damped(last.v) + law.friction_offset) + last.r - stack(moved.beyond), (v + last.v) / 2)
         after, stopped = last.v, 0 * h
         if stops:
-            push = tau_middle - (forces(q_m, first.v, **wrenches) - forces(q_m, first.v) if wrenches else 0)
-            most = laws.kinetic(q, v) + laws.potential(q) - laws.potential(new) + dot(push, new - q) - rubbed
-            kinetic = laws.kinetic(new, last.v)
-            share = _share(most, kinetic, struck)
-            after, stopped = sqrt(share) * last.v, where(struck, most - share * kinetic, dot(stack(beyond), mean))
-        used = stack([dot(tau_middle, new - q), rubbed, stopped])
+            push = tau_middle - (forces(m.at, first.v, **wrenches) - forces(m.at, first.v) if wrenches else 0)
+            after, stopped = _struck(m, laws, push, rubbed, last.v, moved)
+        used = stack([dot(tau_middle, moved.q - q), rubbed, stopped])
         alive = done + 0.5
         fine = where(first.excess, -1, where(last.excess, -1, alive))
         q, v, energies = (
             stack([where(fine, after, before) for after, before in zip(afters, befores, strict=True)])
-            for afters, befores in ((new, q), (after, v), (energies + used, energies))
+            for afters, befores in ((moved.q, q), (after, v), (energies + used, energies))
         )
         done = where(fine, done + 1, where(alive, -1 - done, done))
         return q, v, energies, done, np.stack([first.v, last.v]), q, v, energies
 
     return body
+
+
+class Middle(NamedTuple):
+    """What predictor and corrector share: the start of the step, the positions in its middle, and M there."""
+
+    q: Any
+    v: Any
+    h: Any
+    at: Any
+    M: Any
+    gamma: Any
+    theta: Any
+    law: FrictionLaw
+    forces: Callable[[Any], Any]
+
+    def solve(self, share: Any, push: Any, speed: Any, start: Any, weight: Any, reactions: Any, solver: Solver) -> Solution:
+        """Velocities under joint forces for a share of the step, with bias forces at this speed."""
+        law, M, theta = self.law, self.M, self.theta
+        force = push - law.friction_offset - self.forces(speed)
+        A = M + np.diag(share * theta * law.damping) if law.damping.any() else M
+        b = M @ self.v + share * (force - (1 - theta) * law.damping * self.v)
+        return solver(A, b, start + weight * (b - A @ start), self.gamma, reactions)
+
+    def damped(self, after: Any) -> Any:
+        """The force of damping over the step."""
+        return self.law.damping * (self.theta * after + (1 - self.theta) * self.v) if self.law.damping.any() else 0 * self.v
+
+
+def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: Any, v: Any, h: Any) -> Middle:
+    law, at = friction_law(model), q + h / 2 * v
+    M = laws.mass(at)
+    gamma = inverse_diagonal(model, M)
+    x = h * law.damping * gamma
+    theta = stack([0.5 + y / (2 * (y + 6)) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])
+    return Middle(q, v, h, at, M, gamma, theta, law, lambda speed: forces(at, speed, **wrenches))
+
+
+def _predicting(m: Middle, law: FrictionLaw, tau: Any, limits: Sequence[Sequence[tuple[int, Any]]]) -> list[Reaction]:
+    """What moves keeps its friction, what stands may stick, and what rests on a stop may only leave it."""
+    up, down = levels(law, tau - law.damping * m.v - law.friction_offset, m.v)
+    reactions = [
+        moving(v, m.h / 2 * u, m.h / 2 * d) if sticks else FREE for v, u, d, sticks in zip(m.v, up, down, law.sticks, strict=True)
+    ]
+    stops = [[resting(side, limit, q, v) for side, limit in some] for some, q, v in zip(limits, m.q, m.v, strict=True)]
+    return [r._replace(stops=s) for r, s in zip(reactions, stops, strict=True)]
+
+
+class Moved(NamedTuple):
+    """Positions after the step, the impulses of stops, and whether (above 0) one was struck."""
+
+    q: Any
+    beyond: Sequence[Any]
+    struck: Any
+
+
+def _moved(m: Middle, last: Solution, reactions: Sequence[Reaction], a: Any, met: Sequence[Sequence[Stopping]]) -> Moved:
+    beyond = [_beyond(r, v, reaction) for r, v, reaction in zip(last.r, last.v, reactions, strict=True)]
+    share, struck = _earliest(m.v, beyond, met) if any(met) else (0.5, 0)
+    new = m.q + m.h * (share * m.v + (1 - share) * last.v)
+    kept = [_kept(new[i], last.v[i], beyond[i], a[i], m.h, some) if some else new[i] for i, some in enumerate(met)]
+    return Moved(stack(kept), beyond, struck)
+
+
+def _struck(m: Middle, laws: Laws, push: Any, rubbed: Any, v: Any, moved: Moved) -> tuple[Any, Any]:
+    """Velocities with no more energy than there was, less what friction took; and what stops took."""
+    most = laws.kinetic(m.q, m.v) + laws.potential(m.q) - laws.potential(moved.q) + dot(push, moved.q - m.q) - rubbed
+    kinetic = laws.kinetic(moved.q, v)
+    excess = where(moved.struck, kinetic - most, 0)
+    share = where(excess, where(most, most, 0) / where(excess, kinetic, 1), 1)
+    return sqrt(share) * v, where(moved.struck, most - share * kinetic, dot(stack(moved.beyond), (m.v + v) / 2))
 
 
 def _turning(v: Any, a: Any, h: Any, up: Any, down: Any) -> Reaction:
@@ -198,12 +246,6 @@ def _beyond(r: Any, after: Any, reaction: Reaction) -> Any:
         pressed = where(off, 0, where(-off, 0, on))  # where a stop acts, the velocity is the bound, exactly
         found = where(pressed, where(side * more - 1e-9 * where(up, up, 0), more, found), found)
     return found
-
-
-def _share(most: Any, kinetic: Any, struck: Any) -> Any:
-    """What share of the kinetic energy a stop may leave, so that there is no more energy than before."""
-    excess = where(struck, kinetic - most, 0)
-    return where(excess, where(most, most, 0) / where(excess, kinetic, 1), 1)
 
 
 def _earliest(v: Any, beyond: Sequence[Any], met: Sequence[Sequence[Stopping]]) -> Any:

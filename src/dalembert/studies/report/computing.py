@@ -20,7 +20,7 @@ from dalembert.engine.size import work
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.robots import Robot
-from dalembert.simulation.step import ITERATIONS, Laws, stepping
+from dalembert.simulation.step import Laws, stepping
 from dalembert.studies.report import figures
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.scene import Stage, tips
@@ -32,6 +32,7 @@ OPTIMIZED = 5000  # operations of a JavaScript function that browsers optimize
 SAMPLES = 200
 STEP = 1e-3  # s
 STABLE = 1.0  # the largest decay in a step of Runge and Kutta's method: they are accurate, too
+ITERATIONS = 2, 2  # of predictor and corrector of a step with joints that stick; the few steps that need more are called again
 LARGE = 40_000  # operations of a step with joints that stick: more would not keep up
 MOST_HANDS = 6
 TRACED = 3500  # of `work`: formulations beyond are not traced for a page alone
