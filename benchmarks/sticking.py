@@ -51,7 +51,7 @@ def beside_mujoco(robot, start, ours):
     data.qpos[:] = q
     full = np.zeros((robot.n, robot.n))
     mujoco.mj_forward(model, data)
-    mujoco.mj_fullM(*((model, data, full) if mujoco.__version__ >= "3.3.8" else (model, full, data.qM)))
+    mujoco.mj_fullM(model, data, full)
     yield "its mass matrix differs from ours by", np.abs(full - robot.mass_matrix(q)).max(), "kg m^2", 1e-9
     data.qpos[:], data.qvel[:] = start, 0.0
     theirs = best(lambda: mujoco.mj_step(model, data, 200), rounds=7, least=0) / 200e-9
