@@ -80,7 +80,7 @@ def _excesses(trajectory: Trajectory, unresolved: Any) -> Iterator[_Excess]:
     ends = np.linspace(0, samples - 1, PARTS + 1).astype(int).tolist() if samples > PARTS**2 else []
     for tolerance, part in ((TOLERANCE, slice(0, samples)), *((LOCAL, slice(a, b + 1)) for a, b in pairwise(ends))):
         off = np.abs(balance[..., part] - balance[..., part.start, None]).max(axis=-1)
-        scale = trajectory.exchanged_within(part) + least
+        scale = trajectory._exchanged_within(part) + least
         unknown = unsure[..., part.stop - 1] - unsure[..., part.start] + unresolved
         yield _Excess(part, off / scale, ~(off - unknown <= tolerance * scale) & finite)
 

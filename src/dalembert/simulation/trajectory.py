@@ -156,9 +156,9 @@ class Trajectory:
     @property
     def exchanged(self) -> Array:
         """The energy that was moved about, (...,), J: the largest kinetic energy, and the ranges of the others."""
-        return self.exchanged_within(slice(None))
+        return self._exchanged_within(slice(None))
 
-    def exchanged_within(self, part: slice) -> Array:
+    def _exchanged_within(self, part: slice) -> Array:
         """The energy `exchanged` in a part of the samples."""
         ranges = sum(np.ptp(x[..., part], axis=-1) for x in (self.potential_energy, self.work, self.dissipated))
         return ranges + self.kinetic_energy[..., part].max(axis=-1)
