@@ -335,6 +335,9 @@ def test_keys_do_all_of_it(visit):
     assert tab.is_visible("#keys") and "push it along x" in tab.inner_text("#keys")
     tab.keyboard.press("Escape")
     assert not tab.is_visible("#keys")
+    tab.click("#help")
+    tab.click("#keys button")
+    assert not tab.is_visible("#keys")
 
 
 def test_everything_can_be_reached_and_has_a_name(visit):
@@ -589,7 +592,8 @@ def test_a_robot_may_look_like_itself(browser, tmp_path, monkeypatch):
         {"link": 1, "at": place, "mesh": 0, "colour": None},
         {"link": -1, "at": place, "box": [0.1, 0.2, 0.3], "colour": "#00ff00"},
     ]
-    monkeypatch.setattr(write, "looks", lambda robot: {"visuals": visuals, "meshes": [mesh], "bare": [0]})
+    reasons = [f"link {k}: {HOSTILE} is missing" for k in range(5)]
+    monkeypatch.setattr(write, "looks", lambda robot: ({"visuals": visuals, "meshes": [mesh], "bare": [0]}, reasons))
     path = da.live("two_link", tmp_path / "looks.html")
     with browsing.visiting(browser) as go:
         tab = go(path)
@@ -598,3 +602,4 @@ def test_a_robot_may_look_like_itself(browser, tmp_path, monkeypatch):
         assert tab.evaluate("([x, y]) => stage.pick({ clientX: x, clientY: y }).link", [x, y]) == 1
         tab.uncheck("[data-show=skin]")
         assert pixels(tab) != own and not tab.is_checked("[data-show=com]")
+        assert f"Not drawn: {reasons[0]}" in tab.inner_text(".controls") and "And 2 more" in tab.inner_text(".controls")

@@ -10,6 +10,7 @@ from dalembert.studies.report.motion import SampledMotion
 
 FIELDS = (("Earth", 9.81), ("Mars", 3.73), ("Moon", 1.62), ("none", 0.0))  # m/s^2
 LAYERS = (("ease", "ease of motion"), ("weight", "weight"), ("com", "centres of mass"), ("frame", "hand frame"), ("trail", "path"))
+MOST_UNDRAWN = 3  # visuals whose absence is explained one by one
 LONG = 11  # letters of a joint's name
 WRITTEN, COLOURED = 9, 24  # joints up to which entries of the mass matrix have numbers, and colours
 KEYS = (
@@ -26,9 +27,11 @@ KEYS = (
 )
 
 
-def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bool = False) -> str:
-    """The view and the controls beside it; `looks`: the robot has shapes of its own."""
-    return f'<div class="hero">{_view(robot, motion, looks)}{_controls(robot, data)}</div>{_keys()}'
+def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bool = False, undrawn: Sequence[str] = ()) -> str:
+    """The view and the controls beside it; `looks`: the robot has shapes of its own, of which some may be `undrawn`, and why."""
+    notes = [f"Not drawn: {reason}" for reason in undrawn[:MOST_UNDRAWN]]
+    notes += [f"And {len(undrawn) - MOST_UNDRAWN} more are not drawn."] if len(undrawn) > MOST_UNDRAWN else []
+    return f'<div class="hero">{_view(robot, motion, looks)}{_controls(robot, data, notes)}</div>{_keys()}'
 
 
 def _view(robot: Robot, motion: SampledMotion, looks: bool) -> str:
@@ -72,11 +75,11 @@ def _dock(motion: SampledMotion) -> str:
     )
 
 
-def _controls(robot: Robot, data: Mapping[str, Any]) -> str:
-    status = '<p id="status" role="status"></p>'
+def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> str:
+    status, told = '<p id="status" role="status"></p>', "".join(f'<p class="note">{escape(x)}</p>' for x in notes)
     if reason := data["missing"].get("all"):
-        return f'<aside class="controls"><h2>Not live</h2><p class="check doubt">{escape(reason)}</p>{status}</aside>'
-    reasons = "".join(f'<p class="note">{escape(x)}</p>' for x in data["missing"].values())
+        return f'<aside class="controls"><h2>Not live</h2><p class="check doubt">{escape(reason)}</p>{status}{told}</aside>'
+    reasons = "".join(f'<p class="note">{escape(x)}</p>' for x in data["missing"].values()) + told
     return (
         '<aside class="controls" aria-label="Controls"><h2>Joints</h2>'
         '<p class="what">bar: the motor now · tick: to hold still · orange: limit</p>'

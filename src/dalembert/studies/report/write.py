@@ -124,7 +124,7 @@ def live(robot: Robot | str, file: str | PathLike[str] | None = None, *, path: A
 
 
 def _page(robot: Robot, motion: SampledMotion, sections: list[Section], kind: str, counts: Any, everything: bool) -> str:
-    stage, own = looking(robot, motion), looks(robot)
+    stage, (own, undrawn) = looking(robot, motion), looks(robot)
     computed = computing.live(robot, stage, everything)
     data = {
         "name": safe_name(robot.name),
@@ -132,13 +132,17 @@ def _page(robot: Robot, motion: SampledMotion, sections: list[Section], kind: st
         "motion": computing.recorded(motion),
         "scene": scene(robot, motion, stage, own),
     }
-    top = header(robot, motion, kind) + hero(robot, motion, computed.data, own is not None) + cards(robot, computed.data, counts)
+    top = (
+        header(robot, motion, kind)
+        + hero(robot, motion, computed.data, own is not None, undrawn)
+        + cards(robot, computed.data, counts)
+    )
     return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, _footer())
 
 
-def looks(robot: Robot) -> dict[str, Any] | None:
-    """The visuals of the robot's file for `scene`; none, as long as no file's visuals are read."""
-    return None
+def looks(robot: Robot) -> tuple[dict[str, Any] | None, list[str]]:
+    """The visuals of the robot's file for `scene`, and why others are not drawn. As long as no file's visuals are read: none."""
+    return None, []
 
 
 def _ordered(sections: list[Section]) -> list[Section]:
