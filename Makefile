@@ -78,6 +78,11 @@ build/docs/static/mathjax/tex-svg-full.js:
 	@npm install --silent --no-save --no-audit --no-fund --prefix build/docs/npm $(MATHJAX)
 	@cp build/docs/npm/node_modules/mathjax/es5/tex-svg-full.js $@
 
+# drives Firefox in the test of the live page
+PUPPETEER := puppeteer-core@24
+build/npm/node_modules/puppeteer-core:
+	@npm install --silent --no-save --no-audit --no-fund --prefix build/npm $(PUPPETEER)
+
 .bench-venv/ready: pyproject.toml
 	@echo "making .bench-venv with Pinocchio (440 MB) ..."
 	@$(PYTHON) -m venv .bench-venv

@@ -22,6 +22,7 @@ extensions = [
     "counts",
     "docstrings",
     "growth_charts",
+    "live_arm",
     "printed_tables",
     "misprints",
     "concordance_pages",

@@ -166,6 +166,7 @@ def test_version_and_help(ran):
         "info",
         "check",
         "study",
+        "live",
         "compare",
         "complexity",
         "bench",
@@ -443,6 +444,19 @@ def test_the_motion_of_a_report_is_read_back(ran):
     np.testing.assert_array_equal(np.load("tau.npz")["tau"], states["tau"])
     path = da.quintic(states["q"][0], states["q"][-1], 3.0)
     np.testing.assert_array_equal(states["q"], path(np.linspace(0.0, 3.0, len(states["q"])))[0])
+
+
+def test_live(ran, monkeypatch):
+    """A page; opened only on a terminal, and only if it may be."""
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert ran("live", "two_link", "-o", "arm.html") == (0, "arm.html\n", "")
+    assert "<title>two_link" in Path("arm.html").read_text(encoding="utf-8") and not opened
+    monkeypatch.setattr("dalembert.cli.looking.on_terminal", lambda: True)
+    ran("live", "two_link", "-o", "arm.html", "--no-open")
+    assert not opened
+    ran("live", "two_link", "-o", "arm.html")
+    assert opened == [Path("arm.html").resolve().as_uri()]
 
 
 def test_study_of_a_stone(ran):

@@ -1,6 +1,7 @@
 """Generated files compute what the library computes, in every language, and notice when they do not."""
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -39,7 +40,7 @@ robots = pytest.mark.parametrize("key", sweep(ROBOTS, quick=(0,)))
 
 
 def test_compilers_are_there_in_ci():
-    missing = [tool for tool in (*COMPILERS, "octave-cli") if not shutil.which(tool)]
+    missing = [tool for tool in (*COMPILERS, "octave-cli", "node") if not shutil.which(tool)]
     assert not (os.environ.get("CI") and missing), f"CI must install {missing}: see .ci/run"
 
 
@@ -284,6 +285,82 @@ def test_julia_runs(tmp_path):
     assert "differs" in execute("julia", "-e", 'include("Arm.jl"); Arm.selftest()', cwd=tmp_path).stderr
 
 
+# JavaScript and WebAssembly
+
+scripts = pytest.mark.parametrize("language", ["javascript", "wasm"])
+
+
+def node(source, folder):
+    return execute("node", "-e", source, cwd=folder)
+
+
+@needs("node")
+@scripts
+@robots
+def test_scripts_agree(key, language, tmp_path):
+    code = ROBOTS[key].generate(language, MORE, name="arm", options=OPTIONS.get(key))
+    path = code.save(tmp_path)
+    done = execute("node", path, cwd=tmp_path)  # the command of the file's head
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+    cases = {quantity: samples(key, quantity, 3) for quantity in MORE}
+    (tmp_path / "cases.json").write_text(
+        json.dumps({q: [a.reshape(3, -1).tolist() for a in given] for q, (given, _) in cases.items()})
+    )
+    source = f"""
+      const arm = require("./{path.name}"), cases = require("./cases.json"), flat = (x) => Array.from(x.length === undefined ? [x] : x);
+      const found = Object.entries(cases).map(([name, given]) => [name, [0, 1, 2].map((s) => {{
+        const result = arm[name](...given.map((a) => (s ? Float64Array.from(a[s]) : a[s])));
+        return Array.isArray(result) && result[0].length !== undefined ? result.map(flat) : [flat(result)];
+      }})]);
+      console.log(JSON.stringify(Object.fromEntries(found)));"""
+    done = node(source, tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for quantity, (_, expected) in cases.items():
+        for s in range(3):
+            assert len(found[quantity][s]) == len(expected)
+            for x, y in zip(found[quantity][s], expected, strict=True):
+                close(np.reshape(x, y[s].shape), y[s], 1e-12 if quantity == "diagonalize" else 1e-13)
+
+
+@needs("node")
+@scripts
+def test_scripts_notice(language, tmp_path):
+    code = da.robot("two_link").generate(language)
+    (tmp_path / "wrong.js").write_text(spoiled(code))
+    done = execute("node", tmp_path / "wrong.js")
+    assert done.returncode == 1
+    assert "inverse_dynamics: tau differs" in done.stderr
+
+
+@needs("node")
+@scripts
+def test_scripts_keep_what_is_not_finite(language, tmp_path):
+    """NaN where the library has it, infinities, signs of zero, and numbers as inputs and results."""
+
+    def odd(x, y):
+        chosen = [x[0].where(y[()], 7.0), (x[0] + 1).where(y[()], 7.0)]
+        return np.array([x[0].above(1.0, np.nan), x[0] + np.inf, x[0] - np.inf, (x[0] - 1).sign(), x[0].sign(), *chosen]), 2 * y[()]
+
+    made = trace(odd, {"x": (1,), "y": ()}, outputs=("z", "twice"))
+    text = PRINTERS[language][1]("odd", [], [Function("f", made, [], [[0.0], [0.0]], [[0.0] * 7, [0.0]])])
+    (tmp_path / "odd.js").write_text(text)
+    done = node('const [z, twice] = require("./odd.js").f([0], 1.5); console.log(Array.from(z, String).join(), twice)', tmp_path)
+    assert done.stdout == "NaN,Infinity,-Infinity,-1,0,7,1.5 3\n", done.stderr
+
+
+@needs("node")
+def test_a_module_of_many_operations(tmp_path):
+    """Local variables are used again, and addresses need several bytes."""
+    size = 3000
+    made = trace(lambda x: np.array([(x * x).sum(), *(x[1:] * x[:-1] - x[0])]), {"x": (size,)}, outputs=("y",))
+    x = np.linspace(-1.0, 1.0, size)
+    wanted = np.array([(x * x).sum(), *(x[1:] * x[:-1] - x[0])])
+    text = PRINTERS["wasm"][1]("big", [], [Function("f", made, [], [x.tolist()], [wanted.tolist()])])
+    (tmp_path / "big.js").write_text(text)
+    assert execute("node", tmp_path / "big.js").stdout == "ok\n"
+
+
 # the file and its names
 
 
@@ -337,6 +414,13 @@ def test_every_quantity_in_c(everything, compiler, tmp_path):
 def test_every_quantity_in_octave(everything, tmp_path):
     everything("matlab").save(tmp_path)
     assert octave("arm('selftest')", tmp_path).stdout == "ok\n"
+
+
+@pytest.mark.slow
+@needs("node")
+@scripts
+def test_every_quantity_in_scripts(everything, language, tmp_path):
+    assert execute("node", everything(language).save(tmp_path)).stdout == "ok\n"
 
 
 def test_save(tmp_path):

@@ -116,6 +116,8 @@ MISTAKES = {
     "bench": (lambda: da.bench("panda"), "bench takes a robot"),
     "bench states": (lambda: da.bench(ARM, states=0), "states must be"),
     "study": (lambda: da.study(3), "study takes a robot"),
+    "live": (lambda: da.live(3), "live takes a robot"),
+    "live everything": (lambda: da.live("two_link", everything="yes"), "everything"),
     "topic": (lambda: ARM.check().about("inertias"), "did you mean 'inertia'"),
     "load none": (lambda: da.load(None), "None: not a file name"),
     "load nul": (lambda: da.load("a\0.urdf"), "must not contain a null character"),

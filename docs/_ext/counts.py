@@ -142,8 +142,10 @@ class Fewest(SphinxDirective):
         arms = general_chain(6), da.robot("puma560")
         counts = {method: [arm.operation_count(quantity, method) for arm in arms] for method in methods_of(quantity)}
         rows = [[f"`{quantity}`", "general 6R", "PUMA 560"]]
-        for method in sorted(counts, key=lambda method: counts[method][0].total)[:3]:
-            rows.append([link(method), *(f"{c.mul:,} + {c.add:,} = {c.mul + c.add:,}" for c in counts[method])])
+        rows += [
+            [link(method), *(f"{c.mul:,} + {c.add:,} = {c.mul + c.add:,}" for c in counts[method])]
+            for method in sorted(counts, key=lambda method: counts[method][0].total)[:3]
+        ]
         least = min((p for p in PRINTED if p.quantity == quantity and not p.special), key=lambda p: value(p.total, 6))
         rows.append([f"the fewest printed: {least.label}", f"{int(value(least.total, 6)):,}", ""])
         return self.parse_text_to_nodes(markdown_table(rows))

@@ -66,6 +66,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.concordance import source as source
     from dalembert.studies.concordance import sources as sources
     from dalembert.studies.proof import prove_equal as prove_equal
+    from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
@@ -102,7 +103,7 @@ _PLACES = {
     "studies.complexity": "complexity",
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
-    "studies.report": "study",
+    "studies.report": "live study",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",

@@ -178,7 +178,7 @@ NOT_CALLED = {
     "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
     "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
-    "da.bench", "da.study", "da.sources",  # which take seconds
+    "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
     "trajectory.exchanged_within", "rollouts.exchanged_within",  # a slice of samples, of `doubts`
     "kernel.here", "kernel.narrow",  # what a thread runs, arrays as they are

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +53,7 @@ def check(robot: Robot, context: typer.Context) -> None:
 def study(
     robot: Robot,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="With every formulation in the page, as WebAssembly.")] = False,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
@@ -59,7 +61,7 @@ def study(
     with progress("comparing formulations") as bar:
         compared = da.compare(robot, progress=bar or False)
     with progress("writing the report") as bar:
-        path = report.study(robot, output, compared=compared, progress=bar or False)
+        path = report.study(robot, output, compared=compared, everything=everything, progress=bar or False)
     print(in_words(robot.summary()))
     if findings := robot.check():
         print(f"\nsuspicious data:\n{in_words(str(findings))}")
@@ -69,6 +71,19 @@ def study(
     print(f"\nreport: {path} (open it in a browser)")
     if robot.n:
         print(f"its motion, for dalembert inverse and others: {path.with_name('motion.csv')}")
+
+
+def live(
+    robot: Robot,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page: live-NAME.html.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="With every formulation, as WebAssembly.")] = False,
+    opened: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser, on a terminal.")] = True,
+) -> None:
+    """Write a page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
+    path = da.live(robot, output, everything=everything)
+    print(path)
+    if opened and on_terminal():
+        webbrowser.open(path.resolve().as_uri())
 
 
 def compare(
@@ -127,6 +142,7 @@ COMMANDS = (
     (info, ["dalembert info panda", "dalembert info arm.urdf --payload 2@0,0,0.1 --gravity 0,0,-1.62"]),
     (check, ["dalembert check arm.urdf || echo look at it first"]),
     (study, ["dalembert study puma560 -o report", "dalembert study arm.urdf"]),
+    (live, ["dalembert live puma560", "dalembert live arm.urdf --everything -o arm.html"]),
     (compare, ["dalembert compare puma560", "dalembert compare arm.urdf --quantity mass_matrix"]),
     (complexity, ["dalembert complexity", "dalembert complexity puma560 --quantity forward_dynamics"]),
     (bench, ["dalembert bench panda"]),

@@ -133,7 +133,7 @@ def generate(
     no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave the functions of batches out; C only.")] = False,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
-    """Write quantities as one self-contained file of C, Python, MATLAB or Julia with a self-test."""
+    """Write quantities as one self-contained file of C, Python, MATLAB, Julia, JavaScript or WebAssembly with a self-test."""
     if header and output == "-":
         raise Error("--header writes two files: say into which folder with -o, for example -o .")
     chosen = quantity or ["inverse_dynamics"]

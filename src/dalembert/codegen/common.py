@@ -18,7 +18,9 @@ import in include inline int is isa lambda let local long macro main math module
 operator or otherwise parfor pass persistent private protected public quote raise register restrict return selftest short
 signed sizeof spmd static struct switch template this throw true try type typedef typename union unsigned using virtual void
 volatile where while with xor yield sin cos sqrt sign abs reshape permute maximum error base core size max all any disp nargin
-nargout varargin varargout numel isequal isempty strcmp num2str sprintf fprintf
+nargout varargin varargout numel isequal isempty strcmp num2str sprintf fprintf arguments debugger eval extends finally
+implements instanceof interface null package super typeof undefined var atob console float64array infinity nan require
+uint8array webassembly
 """
 RESERVED = frozenset(_WORDS.split())  # names that are reserved in any of the languages
 

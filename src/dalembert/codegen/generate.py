@@ -48,6 +48,17 @@ _HOW = {
         "Inputs are arrays of any real scalar, results are arrays of it, or a tuple of arrays.",
         'Self-test: include("{file}"); {name}.selftest()',
     ),
+    "javascript": (
+        "The object {name} has the functions: a browser takes this file as a script, Node by require('./{file}').",
+        "Arrays are flat, row by row, and may be typed; several results come as an array of arrays.",
+        "Self-test: node {file}",
+    ),
+    "wasm": (
+        "The object {name} has the functions: a browser takes this file as a script, Node by require('./{file}').",
+        "Arrays are flat, row by row, and may be typed; results are Float64Arrays, or an array of them.",
+        "A content security policy must allow 'wasm-unsafe-eval'.",
+        "Self-test: node {file}",
+    ),
 }
 _CONVENTIONS = (
     "Equation of motion: M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau + sum of J^T w.",
@@ -114,10 +125,11 @@ def generate(
     header: bool = False,
     batch: bool = True,
 ) -> Code:
-    """Quantities of this robot as one self-contained file in "c", "python", "matlab" (and Octave) or "julia".
+    """Quantities of this robot as one self-contained file in "c", "python", "matlab" (and Octave), "julia", "javascript" or "wasm".
 
     `method` is a formulation for all of them, or one for each by name. `options` has what a quantity's own function takes
     beside arrays, such as {"jacobian": {"link": "hand"}}, and further inputs: {"inverse_dynamics": {"optional": ["wrenches"]}}.
+    "wasm" is a script like that of "javascript" with WebAssembly in it, which runs programs of many thousand operations faster.
     `name` begins the names in the file, the robot's by default. The file documents its contents and has a self-test.
 
     For microcontrollers C has three options more: dtype="float" computes in single precision and states the error, header=True puts

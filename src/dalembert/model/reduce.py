@@ -22,8 +22,10 @@ from dalembert.algebra.precise import arctan2, decimal, decimals, exact, rounded
 from dalembert.algebra.spatial import (
     Array,
     Transform,
+    compose,
     dot,
     homogeneous,
+    inverse,
     pseudo_inertia,
     rotate_back,
     rotation_about_z,
@@ -40,15 +42,28 @@ NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figu
 
 def reduced(tree: Tree) -> Tree:
     """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats."""
+    return _reduced(tree, ())[0]
+
+
+def reduced_around(tree: Tree, links: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
+    """The same, but some links keep their whole bodies, so that loads may be added; and their new frames in the links' own."""
+    made, frames = _reduced(tree, links)
+    return made, [compose(inverse(tree.joint(i)[1]), frames[i]) for i in links]
+
+
+def _reduced(tree: Tree, whole: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
+    """The reduced tree, and all links' new frames in those on the axes."""
     if not tree.parents:
-        return tree.exact
+        return tree.exact, []
     with decimals():
-        made = regrouped(reframed(on_axes(tree.mapped(decimal))))
+        framed, frames = reframed(on_axes(tree.mapped(decimal)))
+        made = regrouped(framed, whole)
         second = rounded(made.inertia)
         floats = made.mapped(rounded)
+        places = [Transform(rounded(R), rounded(p)) for R, p in frames]
     if not all(np.isfinite(x).all() for x in (*floats.before, floats.mass, floats.com, second)):
-        return tree.exact  # absurd figures overflow: leave them as they are
-    return floats._replace(inertia=tensor_of(exact(second))).exact
+        return tree.exact, [tree.joint(i)[1] for i in range(len(tree.parents))]  # absurd figures overflow: left as they are
+    return floats._replace(inertia=tensor_of(exact(second))).exact, places
 
 
 # --- frames -------------------------------------------------------------------------------------------------------------
@@ -66,8 +81,11 @@ def on_axes(tree: Tree) -> Tree:
     )
 
 
-def reframed(tree: Tree) -> Tree:
-    """Link frames turned about their axes and slid along them, to suit the axes of the parent and of the first child."""
+def reframed(tree: Tree) -> tuple[Tree, list[Transform]]:
+    """Link frames turned about their axes and slid along them, to suit the axes of the parent and of the first child.
+
+    The tree in these frames, and each of them seen from the link's old one.
+    """
     turns = [_turn(tree, children) for children in tree.children]
     slides: list[Any] = []
     before: list[Transform] = []
@@ -88,12 +106,13 @@ def reframed(tree: Tree) -> Tree:
         c, s = turns[i]
         com.append(rotate_back(rotation_about_z(c, s), tree.com[i]) - np.array([0, 0, slide]))
         inertia.append(turn_tensor(c, -s, tree.inertia[i]))
-    return tree._replace(
+    framed = tree._replace(
         before=Transform(np.array([b.rotation for b in before]), np.array([b.translation for b in before])),
         com=np.array([_without_rounding(c, abs(c).max()) for c in com]),
         inertia=np.array([_without_rounding(I, abs(I).max(), keep_diagonal=True) for I in inertia]),
         offset=np.array(offset),
     )
+    return framed, [Transform(rotation_about_z(*turn), np.array([0, 0, z])) for turn, z in zip(turns, slides, strict=True)]
 
 
 def _turn(tree: Tree, children: tuple[int, ...]) -> tuple[Any, Any]:
@@ -143,22 +162,24 @@ def _clean(T: Transform) -> Transform:
 # --- inertias -----------------------------------------------------------------------------------------------------------
 
 
-def regrouped(tree: Tree) -> Tree:
+def regrouped(tree: Tree, whole: tuple[int, ...] = ()) -> Tree:
     """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes.
+
+    Some links may keep their `whole` bodies: they hand nothing over and get nothing.
 
     A body is its 4x4 matrix of moments, the integral of r r^T dm with r = (x, y, z, 1). Instead of the inertias the result has
     second moments about the centres of mass.
     """
     n = len(tree.parents)
     bodies = [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]
-    handed = _handed_over(tree, bodies)
+    handed = _handed_over(tree, bodies, whole)
     if handed is None:
         return tree._replace(inertia=second_moments(tree.inertia))
     mass, com, second = zip(*(_kept(body, given) for body, given in handed), strict=True)
     return tree._replace(mass=np.array(mass), com=np.array(com), inertia=np.array(second))
 
 
-def _handed_over(tree: Tree, bodies: list[Array]) -> list[tuple[Array, Array]] | None:
+def _handed_over(tree: Tree, bodies: list[Array], whole: tuple[int, ...]) -> list[tuple[Array, Array]] | None:
     """Of every link: its body with all that its children have handed over, and what of that it hands over itself.
 
     None where children leave a first moment without mass on a link whose mass is not free.
@@ -171,7 +192,9 @@ def _handed_over(tree: Tree, bodies: list[Array]) -> list[tuple[Array, Array]] |
         revolute, body = (rho, sigma) == (1, 0), gathered[i]
         if not revolute and body[:3, 3].any() and abs(body[3, 3]) < _least_mass(body) / 1000:
             return None
-        if revolute:
+        if i in whole or tree.parents[i] in whole:
+            given = np.zeros((4, 4), dtype=int)
+        elif revolute:
             given = _line(body, carried[i])
         elif rho == 0:
             given = _spread(body)

@@ -94,15 +94,17 @@ def stepping(
     optional: tuple[str, ...],
     stops: tuple[tuple[int, int], ...],
     solvers: Sequence[Solver],
+    forces: Callable[..., Any] | None = None,
 ) -> Body:
     """The state after one step, where Newton's iterations for v_m and v' ended, and the state once more, to keep.
 
     The predictor begins with the guess that what moves goes on and what stands stays, the corrector with what the predictor has
     found; with `again` = 1 both begin at `guess`. `done` counts steps. Where the iterations were too few the state stays as it
-    was, from then on, and done becomes -1 - (steps done). `tau` acts in the predictor, `tau_middle` in the corrector.
+    was, from then on, and done becomes -1 - (steps done). `tau` acts in the predictor, `tau_middle` in the corrector. `forces` are
+    C qd + g as a function of q and qd, those of the model by default.
     """
     n, law = model.n, friction_law(model)
-    forces = bias(model, tuple(name for name in optional if name == "wrenches"))
+    forces = forces or bias(model, tuple(name for name in optional if name == "wrenches"))
     sides: list[list[int]] = [[side for k, side in stops if k == i] for i in range(n)]
 
     def body(

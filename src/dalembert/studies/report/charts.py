@@ -9,8 +9,9 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 
-WIDTH, HEIGHT = 400, 216
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 8, 32  # of the plot, in units of the view box
+WIDTH, HEIGHT = 360, 214
+LEFT, RIGHT, TOP, BOTTOM = 54, 10, 8, 42  # of the plot, in units of the view box: where it is narrowest, 1.2 to a pixel
+FINE = 0.12  # units by which a line may miss its points
 
 
 class Series(NamedTuple):
@@ -27,11 +28,15 @@ class Panel(NamedTuple):
     title: str
     unit: str
     series: tuple[Series, ...]
+    limit: float = np.inf  # of the absolute values: drawn where it is near
 
     @property
     def size(self) -> float:
         """The largest finite value that it shows."""
         return max((float(np.abs(s.values[np.isfinite(s.values)]).max(initial=0.0)) for s in self.series), default=0.0)
+
+
+NEAR = 2.5  # times the largest value: limits beyond are not drawn
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -55,6 +60,8 @@ def span(panel: Panel, least: float = 0.0) -> tuple[float, float]:
         return -1.0, 1.0
     values = np.concatenate([s.values[np.isfinite(s.values)] for s in panel.series])
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    if panel.limit <= NEAR * panel.size:
+        low, high = (min(low, -panel.limit) if low < 0 else low), (max(high, panel.limit) if high > 0 else high)
     margin = 0.06 * (high - low)
     return low - margin * (low < 0), high + margin * (high > 0)
 
@@ -88,16 +95,36 @@ def raised(power: int) -> str:
 
 
 def line_path(x: Array, y: Array) -> str:
-    """SVG path data through the points, lifted where a value is not finite."""
+    """SVG path data through the points, lifted where a value is not finite; points that nobody would miss are left out."""
+    there = np.isfinite(x) & np.isfinite(y)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(int)))
     parts: list[str] = []
-    pen = "M"
-    for a, b in zip(x, y, strict=True):
-        if not (math.isfinite(a) and math.isfinite(b)):
-            pen = "M"
-            continue
-        parts.append(f"{pen}{a:.1f} {b:.1f}")
-        pen = "L"
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        kept = thinned(x[start:end], y[start:end])
+        parts += [f"{'L' if k else 'M'}{x[start + i]:.1f} {y[start + i]:.1f}" for k, i in enumerate(kept)]
     return "".join(parts)
+
+
+def thinned(x: Array, y: Array, most: float = FINE) -> list[int]:
+    """Which points of a line to keep, so that none is further than `most` from it (Douglas and Peucker's way, upwards only).
+
+    >>> thinned(np.arange(5.0), np.array([0.0, 1.0, 2.0, 1.0, 0.0]))
+    [0, 2, 4]
+    """
+    kept, waiting = {0, len(x) - 1}, [(0, len(x) - 1)]
+    while waiting:
+        a, b = waiting.pop()
+        if b - a < 2:
+            continue
+        inner = slice(a + 1, b)
+        straight = y[a] + (y[b] - y[a]) * (x[inner] - x[a]) / (x[b] - x[a])
+        miss = np.abs(y[inner] - straight)
+        worst = int(miss.argmax())
+        if miss[worst] > most:
+            middle = a + 1 + worst
+            kept.add(middle)
+            waiting += [(a, middle), (middle, b)]
+    return sorted(kept)
 
 
 def described(panel: Panel) -> str:
@@ -124,12 +151,17 @@ def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
         y = across(value)
         style = "zero" if value == 0 else "grid"
         axes.append(f'<line class="{style}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        axes.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{shown(value / 10.0**power)}</text>')
-    for value in ticks(start, end, 6):
+        axes.append(f'<text x="{LEFT - 6}" y="{y + 5:.1f}" text-anchor="end">{shown(value / 10.0**power)}</text>')
+    for value in ticks(start, end, 5):
         at = LEFT + (value - start) / (end - start) * (right - LEFT)
         axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
-        axes.append(f'<text x="{at:.1f}" y="{bottom + 15}" text-anchor="middle">{shown(value)}</text>')
-    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 3}" text-anchor="end">time, s</text>')
+        axes.append(f'<text x="{at:.1f}" y="{bottom + 19}" text-anchor="middle">{shown(value)}</text>')
+    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 4}" text-anchor="end">time, s</text>')
+    axes += [
+        f'<line class="limit" x1="{LEFT}" x2="{right}" y1="{across(value):.1f}" y2="{across(value):.1f}"/>'
+        for value in (-panel.limit, panel.limit)
+        if low < value < high
+    ]
     lines = [
         f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>'
         for s in panel.series

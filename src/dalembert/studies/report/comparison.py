@@ -1,5 +1,6 @@
 """The table of all formulations on this robot."""
 
+import math
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -21,7 +22,7 @@ def comparison(robot: Robot, compared: Comparison | None = None, progress: Calla
         "<p>All formulations give the same numbers at different costs. Differences are from the first method at random states, "
         "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
         "source is written; totals include divisions and square roots. Nanoseconds are those of one state in a batch of "
-        f"{compared.states}, by one thread on the machine that made this page.</p>"
+        f"{compared.states}, by one thread on the machine that made this page; their bars are on a logarithmic scale.</p>"
     )
     tables = "".join(table(compared, quantity) for quantity in compared.quantities)
     remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in compared.remarks)
@@ -34,7 +35,7 @@ def table(compared: Comparison, quantity: str) -> str:
     slowest, fastest = max(r.nanoseconds for r in rows), min(r.nanoseconds for r in rows)
     printed = any(r.printed for r in rows)
     keep = [k for k, head in enumerate(HEAD) if head != PRINTED_HEAD or printed]
-    cells = [_cells(row, compared.n, slowest, row.nanoseconds == fastest) for row in rows]
+    cells = [_cells(row, compared.n, _share(row.nanoseconds, fastest, slowest), row.nanoseconds == fastest) for row in rows]
     words = quantity.replace("_", " ").capitalize()
     return table_html(
         [HEAD[k] for k in keep],
@@ -45,13 +46,17 @@ def table(compared: Comparison, quantity: str) -> str:
     )
 
 
-def _cells(row: Row, n: int, slowest: float, best: bool) -> list[str]:
+def _share(x: float, least: float, most: float) -> float:
+    """The length of a bar, 0 to 1, on a logarithmic scale that begins a decade below the least."""
+    return math.log10(10 * x / least) / math.log10(10 * most / least)
+
+
+def _cells(row: Row, n: int, share: float, best: bool) -> list[str]:
     counts = (str(x) for c in (row.customized, row.general) for x in (c.mul, c.add))
     printed = "<br>".join(f"{_whole(value(p.total, n))} <span class=small>{escape(p.label)}</span>" for p in row.printed)
     power = "n" if row.order == 1 else f"n<sup>{row.order}</sup>"
     speed = f"{row.nanoseconds:,.0f}" + ("" if row.backend == "native" else "*")
-    length = max(0.6, 100 * row.nanoseconds / slowest)
-    bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{length:.1f}" height="8" rx="2"/></svg>'
+    bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{100 * share:.1f}" height="8" rx="2"/></svg>'
     name = f"{escape(row.method)}{' <span class=tag>fastest</span>' if best else ''}"
     return [name, scientific(row.difference) if row.difference else "–", speed, bar, *counts, power, printed]
 

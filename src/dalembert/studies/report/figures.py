@@ -3,6 +3,7 @@
 Whatever comes from a robot's file passes through `escape` here.
 """
 
+import base64
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -15,7 +16,6 @@ from dalembert.studies.report.charts import Panel, legend, line_chart, power_of,
 
 SHOWN = 12  # panels that are open at once
 TALL = 20  # rows of a table that scrolls
-DIGITS = 5
 SHOWN_AS_ZERO = 1e-13  # of the largest value in a figure: what is below is called 0
 
 
@@ -37,6 +37,7 @@ class Section(NamedTuple):
     title: str
     body: str
     figures: tuple[Figure, ...] = ()
+    badge: str = ""  # HTML beside the title, seen when the section is folded, too
 
     @property
     def label(self) -> str:
@@ -72,6 +73,7 @@ def panel_html(panel: Panel, time: Array, least: float = 0.0, keys: str = "") ->
     title, drawn = escape(panel.title), _drawn(panel)
     power = power_of(*span(drawn, least))
     unit = f"{raised(power)} {panel.unit}" if power else panel.unit  # where it is read, not in a corner
+    unit += f", limit {panel.limit:.4g}" if math.isfinite(panel.limit) else ""
     head = f'<h4 title="{title}">{title} <span>{escape(unit)}</span></h4>'
     return f'<div class="panel">{head}{keys}{line_chart(drawn, time, least)}</div>'
 
@@ -81,33 +83,28 @@ def _drawn(panel: Panel) -> Panel:
 
 
 def figure_data(figure: Figure) -> dict[str, Any]:
-    """The numbers of a figure, rounded, for the page's script."""
+    """The numbers of a figure, to seven digits, for the page's script."""
     least = SHOWN_AS_ZERO * max((p.size for p in figure.panels), default=0.0)
     panels = [
         {
             "title": p.title,
             "unit": p.unit,
-            "series": [{"name": s.name, "style": s.style, "values": rounded(s.values, least)} for s in p.series],
+            "series": [{"name": s.name, "style": s.style, "values": packed(s.values, least)} for s in p.series],
         }
         for p in figure.panels
     ]
-    return {"time": rounded(figure.time), "panels": panels}
+    return {"time": packed(figure.time), "panels": panels}
 
 
-def rounded(values: Array, least: float = 0.0) -> list[float | int | None]:
-    """Numbers with a few digits, as short JSON: whole ones without a point, None for what is not finite.
+def packed(values: Array, least: float = 0.0, kind: str = "<f4") -> str:
+    """Numbers as base64 of floats, half as long as decimals; what is smaller than `least` is 0.
 
-    >>> rounded(np.array([1.0, 0.123456789, np.nan, 1e-20]), 1e-15)
-    [1, 0.12346, None, 0]
+    >>> packed(np.array([1.0, 1e-20]), 1e-15)
+    'AACAPwAAAAA='
     """
-    return [_number(float(x), least) for x in values]
-
-
-def _number(x: float, least: float) -> float | int | None:
-    if not math.isfinite(x):
-        return None
-    short = float(f"{x:.{DIGITS}g}") if abs(x) > least else 0.0
-    return int(short) if short == int(short) and abs(short) < 1e9 else short
+    with np.errstate(over="ignore"):
+        entries = np.where(np.abs(values) > least, values, np.where(np.isnan(values), np.nan, 0.0)).astype(kind)
+    return base64.b64encode(entries.tobytes()).decode()
 
 
 def table_html(

@@ -1,8 +1,7 @@
-"""The top of the page: the robot's name, the 3D view, and the key figures."""
+"""The top of the page: the robot's name and, in one line, what one wants to know first."""
 
 import datetime
 import platform
-from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -13,10 +12,8 @@ from dalembert.studies.report.figures import number
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
 from dalembert.version import __version__
-from dalembert.visuals.read import Visuals
 
 LONG = 12  # letters of a structure that are written out
-MOST_MISSING = 3  # visuals whose absence is explained one by one
 
 
 def made() -> str:
@@ -33,87 +30,61 @@ def structure(robot: Robot) -> str:
     return (told + (", a tree" if branches else "")) or "none"
 
 
-def header(robot: Robot, motion: SampledMotion, looks: Visuals) -> str:
-    """Title, view and facts."""
-    count = f"{robot.n} joint{'' if robot.n == 1 else 's'}"
+def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
+    """Title and facts."""
     source = f'<p class="source">Source: {escape(robot.source)}</p>' if robot.source else ""
+    facts = "".join(f"<span{style}>{escape(words)}</span>" for words, style in _facts(robot, motion))
     return (
-        '<header><div class="title"><p class="kind">dalembert study</p>'
-        f"<h1>{escape(robot.name)}</h1><p>{count} · {structure(robot)}</p>{source}</div>"
-        '<button type="button" id="theme" aria-label="Switch between light and dark">◐</button></header>'
-        f'<div class="hero">{_view(robot, looks)}<aside class="facts">{_facts(robot, motion)}</aside></div>{_player(motion)}'
+        '<header><div class="corner"><button type="button" id="help" aria-haspopup="dialog">Keys</button>'
+        '<button type="button" id="theme" aria-label="Switch between light and dark">◐</button></div>'
+        f'<p class="kind">dalembert {kind}</p><h1>{escape(robot.name)}</h1><p class="facts">{facts}</p>{source}</header>'
     )
 
 
-def _view(robot: Robot, looks: Visuals) -> str:
-    own = [("skin", "shapes of the file")] if looks.shapes else []
-    missing = "".join(f"<br>not drawn: {escape(why)}" for _, why in looks.missing[:MOST_MISSING])
-    more = len(looks.missing) - MOST_MISSING
-    missing += f"<br>and {more} more" if more > 0 else ""
-    toggles = "".join(
-        f'<label><input type="checkbox" data-show="{key}"{"" if own and key == "com" else " checked"}> {words}</label>'
-        for key, words in (*own, ("com", "centres of mass"), ("trail", "path of the hand"), ("frame", "hand frame"))
-    )
-    return (
-        f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="img" aria-label="3D view of {escape(robot.name)}, '
-        'moving along the trajectory; drag or use the arrow keys to rotate the view, + and − to zoom"></canvas>'
-        f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        f'<p class="hint">drag to rotate · click, then wheel to zoom · right drag to shift{missing}</p></div>'
-    )
-
-
-def _facts(robot: Robot, motion: SampledMotion) -> str:
-    facts: list[tuple[str, str, str]] = [
-        ("moving mass", f"{number(sum(x.inertia.mass for x in robot.links))} kg", f"{len(robot.links)} links"),
-    ]
+def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
+    """Words, and how they are styled."""
+    facts = [(f"{robot.n} joint{'' if robot.n == 1 else 's'} {structure(robot) if robot.n else ''}".rstrip(), "")]
+    facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
-        units, tau = np.array(force_units(robot)), robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
-        for unit in dict.fromkeys(units.tolist()):
-            sizes = np.where(units == unit, np.abs(tau).max(axis=0), -1.0)
-            facts.append(
-                (
-                    "largest torque" if unit == "N m" else "largest force",
-                    f"{number(float(sizes.max()), 3)} {unit}",
-                    f"at {robot.joint_names[int(sizes.argmax())]}",
-                )
-            )
-        facts.append(_largest_inertia(robot, motion))
-        count = robot.operation_count("inverse_dynamics")
-        facts.append(("inverse dynamics", f"{count.mul} mul, {count.add} add", "operations, customized to this robot"))
-    doubts = len(robot.check())
-    facts.append(("suspicious data", str(doubts) if doubts else "none", "see Parameters" if doubts else "nothing found"))
-    facts.append(("gravity", f"{number(float(np.linalg.norm(robot.gravity)))} m/s²", f"along ({_direction(robot.gravity)})"))
-    return (
-        "<dl>"
-        + "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><dd class=small>{escape(c)}</dd></div>" for a, b, c in facts)
-        + "</dl>"
-    )
+        tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+        facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, tau)]
+    facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
+    if doubts := len(robot.check()):
+        facts.append((f"{doubts} doubtful figure{'' if doubts == 1 else 's'}", ' class="doubt"'))
+    return facts
 
 
-def _largest_inertia(robot: Robot, motion: SampledMotion) -> tuple[str, str, str]:
-    """The range of the diagonal entry of M, among the revolute joints if there are any, that becomes largest."""
-    M = np.diagonal(robot.mass_matrix(motion.q), axis1=-2, axis2=-1)
+def _largest(robot: Robot, tau: Array) -> list[str]:
     units = np.array(force_units(robot))
-    unit = "N m" if "N m" in units else "N"
-    k = int(np.where(units == unit, M.max(axis=0), -np.inf).argmax())
-    low, high = (number(float(x), 3) for x in (M[:, k].min(), M[:, k].max()))
-    span = high if low == high else f"{low} … {high}"
-    return "largest inertia", f"{span} {'kg m²' if unit == 'N m' else 'kg'}", f"at {robot.joint_names[k]}, along the motion"
+    words: list[str] = []
+    for unit in dict.fromkeys(units.tolist()):
+        sizes = np.where(units == unit, np.abs(tau).max(axis=0), -1.0)
+        what = "torque" if unit == "N m" else "force"
+        words.append(f"largest {what} {number(float(sizes.max()), 3)} {unit} at {robot.joint_names[int(sizes.argmax())]}")
+    return words
 
 
-def _direction(gravity: Array) -> str:
-    size = float(np.linalg.norm(gravity))
-    return ", ".join(number(float(x) / size if size else 0.0, 3) for x in gravity)
+def margin(robot: Robot, tau: Array) -> tuple[float, str] | None:
+    """How much of a joint's largest torque a motion leaves at least, and at which joint; None where no limits are known.
+
+    >>> import dalembert as da
+    >>> margin(da.robot("two_link"), np.ones((5, 2))) is None
+    True
+    """
+    limits = np.array([x.joint.effort_limit for x in robot.links])
+    known = np.isfinite(limits) & (limits > 0)
+    if not known.any():
+        return None
+    left = np.where(known, 1 - np.abs(tau).max(axis=0) / np.where(known, limits, 1.0), np.inf)
+    k = int(left.argmin())
+    return float(left[k]), robot.joint_names[k]
 
 
-def _player(motion: SampledMotion) -> str:
-    start, end = float(motion.time[0]), float(motion.time[-1])
-    speeds: Sequence[str] = ("0.25", "0.5", "1", "2")
-    options = "".join(f'<option value="{s}"{" selected" if s == "1" else ""}>{s}×</option>' for s in speeds)
-    return (
-        '<div class="player" role="group" aria-label="Time">'
-        '<button type="button" id="play" aria-pressed="false" aria-label="Play">▶</button>'
-        f'<input type="range" id="time" min="{start:.6g}" max="{end:.6g}" step="any" value="{start:.6g}" aria-label="Time, s">'
-        f'<output id="clock" for="time">{start:.2f} s</output>'
-        f'<select id="speed" aria-label="Speed">{options}</select></div>'
-    )
+def _margin(robot: Robot, tau: Array) -> tuple[str, str]:
+    found = margin(robot, tau)
+    if found is None:
+        return "torque margin unknown (no limits in the model)", ""
+    share, joint = found
+    if share < 0:
+        return f"torque limit of {joint} exceeded by {-100 * share:.0f} %", ' class="bad"'
+    return f"torque margin {100 * share:.0f} % at {joint}", ""

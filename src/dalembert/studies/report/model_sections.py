@@ -23,8 +23,10 @@ def parameters(robot: Robot) -> Section:
     """Tables of joints and bodies, and the suspicious data."""
     if not robot.n:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
+    findings = len(robot.check())
+    badge = f'<span class="badge doubt">{findings} doubtful figure{"" if findings == 1 else "s"}</span>' if findings else ""
     body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
-    return Section("parameters", "Parameters", body)
+    return Section("parameters", "Parameters", body, badge=badge)
 
 
 def _joints(robot: Robot) -> str:
@@ -104,12 +106,12 @@ def closed_forms(robot: Robot) -> Section:
 
 
 def _readable(robot: Robot) -> tuple[Equations | None, int]:
-    """The equations with symbols or, failing that, with numbers, that are short enough; and how many terms there were."""
+    """The equations with the books' symbols or else with numbers, where they are short enough; and how many terms there were."""
     terms = 0
     if robot.n > SMALL:
         return None, terms
     for symbols, most in ((None, SYMBOLIC), ((), NUMERIC)):
-        form = equations(robot) if symbols is None else equations(robot, symbols)
+        form = equations(robot, where="book") if symbols is None else equations(robot, symbols)
         terms = sum(map(len, form.M.flat))
         if terms <= most:  # the Coriolis matrix is only worth making then
             terms = sum(len(f) for _, _, f in form.entries(("M", "C", "g")))

@@ -45,7 +45,7 @@ def motion(robot: Robot, m: SampledMotion) -> Section:
             panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
     few = f" Of {robot.n} joints, the {LINES} of each kind that change most are plotted; the table has all." if hidden else ""
     caption = (
-        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Hover over a chart to move the arm."
+        f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Click a chart to move the arm there."
     )
     return _section("motion", "The motion", "", (Figure("motion", "motion", m.time, tuple(panels), caption),))
 
@@ -80,19 +80,26 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
                 *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
                 Series("total", split.total[:, i], "total"),
             ),
+            _limit(robot, i),
         )
         for i, unit in enumerate(force_units(robot))
     ]
     order = _ordered([p.size for p in panels])
     missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]
     none = f" There is no {' and no '.join(missing)} part." if missing else ""
+    limits = " Dashed in orange: the joint’s limit, where it is near." if any(np.isfinite(p.limit) for p in panels) else ""
     caption = (
         "The joint forces of the motion. Inertial: M(q) q̈, armature included. Coriolis: products of two different velocities. "
-        f"Centrifugal: squares of velocities. Gravity: the forces that hold the arm still.{none}"
+        f"Centrifugal: squares of velocities. Gravity: the forces that hold the arm still.{none}{limits}"
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
     return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect))
+
+
+def _limit(robot: Robot, i: int) -> float:
+    """The largest force of a joint; infinite where the model has none (files write 0)."""
+    return robot.links[i].joint.effort_limit or np.inf
 
 
 def _ordered(sizes: list[float]) -> list[int]:

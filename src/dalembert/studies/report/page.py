@@ -9,11 +9,17 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from dalembert.errors import Error, optional
+from dalembert.studies.report.computing import Live
 from dalembert.studies.report.figures import Section, figure_data
+
+SCRIPTS = ("mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
+FOLDED = {"parameters": "parameters", "conventions": "conventions"}
+FOLDED |= dict.fromkeys(("mass-matrix", "quasi-velocities", "comparison"), "theory")
 
 
 def own_file(name: str) -> str:
@@ -50,34 +56,56 @@ def embedded(data: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """A content security policy that runs these texts and nothing else, and loads nothing."""
+def policy(scripts: Sequence[str], styles: Sequence[str], wasm: bool = False) -> str:
+    """A content security policy that runs these texts and nothing else, WebAssembly in them if need be, and loads nothing."""
 
     def digests(texts: Sequence[str]) -> str:
         return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(t.encode()).digest()).decode()}'" for t in texts)
 
-    own = f"script-src {digests(scripts)}; style-src {digests(styles)}"
+    own = f"script-src {digests(scripts)}{' ' + repr('wasm-unsafe-eval') if wasm else ''}; style-src {digests(styles)}"
     return f"default-src 'none'; {own}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, header: str, sections: Sequence[Section], data: dict[str, Any], footer: str) -> str:
+def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any], live: Live, footer: str) -> str:
     """The whole HTML text."""
     figures = [f for s in sections for f in s.figures]
-    data = {**data, "figures": {f.key: figure_data(f) for f in figures}}
-    style, scripts = own_file("report.css"), [three(), own_file("scene.js"), own_file("report.js")]
-    links = "".join(f'<a href="#{s.key}">{s.label}</a>' for s in sections)
-    body = "".join(f'<section id="{s.key}"><h2>{escape(s.title)}</h2>{s.body}</section>' for s in sections)
+    data = {**data, "live": live.data, "figures": {f.key: figure_data(f) for f in figures}}
+    style, scripts = own_file("report.css"), [three(), *([live.script] if live.script else []), *map(own_file, SCRIPTS)]
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts, [style])}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts, [style], live.wasm)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             '<link rel="icon" href="data:,">',
             f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-            f'{header}\n<nav aria-label="Sections">{links}</nav>\n<main>{body}</main>\n{footer}',
+            f"{top}\n{_body(sections)}\n{footer}",
             f'<script type="application/json" id="data">{embedded(data)}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
         ]
     )
+
+
+def _body(sections: Sequence[Section]) -> str:
+    """The sections in order; neighbours of one fold share it."""
+    if not sections:
+        return ""
+    links, parts = "", ""
+    for fold, group in groupby(sections, lambda s: FOLDED.get(s.key, "")):
+        members = list(group)
+        if not fold:
+            links += "".join(f'<a href="#{s.key}">{s.label}</a>' for s in members)
+            parts += "".join(_section(s) for s in members)
+            continue
+        badges = " ".join(s.badge for s in members)
+        links += f'<a href="#{fold}">{fold.capitalize()}{badges and " " + badges}</a>'
+        inside = "".join(_section(s, heading=len(members) > 1) for s in members)
+        own = "" if len(members) == 1 else f' id="{fold}"'
+        parts += f'<details class="fold"{own}><summary><h2>{fold.capitalize()}</h2> {badges}</summary>{inside}</details>'
+    return f'<nav aria-label="Sections">{links}</nav>\n<main>{parts}</main>'
+
+
+def _section(section: Section, heading: bool = True) -> str:
+    title = f"<h2>{escape(section.title)}</h2>" if heading else ""
+    return f'<section id="{section.key}">{title}{section.body}</section>'

@@ -1,23 +1,8 @@
-// The arm in 3D. Poses come from q by the same rule as in the library: before . motion along z . after. Needs three.js.
+// The arm in 3D, and what happens to it: loads, forces, the ellipsoid of its inertia. Needs three.js.
 "use strict";
 
 function matrixOf(rows) {
   return new THREE.Matrix4().set(...rows, 0, 0, 0, 1);
-}
-
-// Motion of a joint along z of its frame: screw = (turn, slide) per unit of q.
-function jointMotion([turn, slide], q) {
-  return new THREE.Matrix4().makeRotationZ(turn * q).setPosition(0, 0, slide * q);
-}
-
-// World poses of all links.
-function chainPoses(spec, q) {
-  const base = matrixOf(spec.base), poses = [];
-  spec.chain.forEach((link, i) => {
-    const pose = (link.parent < 0 ? base : poses[link.parent]).clone();
-    poses.push(pose.multiply(matrixOf(link.before)).multiply(jointMotion(link.screw, q[i])).multiply(matrixOf(link.after)));
-  });
-  return poses;
 }
 
 const Y = new THREE.Vector3(0, 1, 0);
@@ -150,19 +135,35 @@ function orbit(canvas, camera, spec, redraw) {
   return { reset, place };
 }
 
-// The path of each tip as a thin tube.
-function trails(spec, samples, material) {
+// Paths, each a list of points, as thin tubes.
+function trails(paths, spec, material) {
   const group = new THREE.Group();
-  for (const tip of spec.tips) {
-    const at = matrixOf(tip.at), base = matrixOf(spec.base);
-    const points = samples.map((q) => {
-      const pose = tip.link < 0 ? base : chainPoses(spec, q)[tip.link];
-      return new THREE.Vector3().setFromMatrixPosition(pose.clone().multiply(at));
-    });
+  for (const path of paths) {
+    const points = path.map((p) => new THREE.Vector3(...p));
     const apart = points.filter((p, k) => k === 0 || p.distanceTo(points[k - 1]) > 1e-4 * spec.radius);
     if (apart.length < 3) continue;
     group.add(new THREE.Mesh(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(apart), 160, 0.1 * spec.thick, 8), material));
   }
+  return group;
+}
+
+// An arrow along y of length 1, to be placed with set(from, direction, length, radius).
+function arrow(material) {
+  const group = new THREE.Group(), shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 20), material);
+  const head = new THREE.Mesh(new THREE.ConeGeometry(2.6, 1, 24), material);
+  group.add(shaft, head);
+  group.visible = false;
+  group.put = (from, way, length, radius) => {
+    group.visible = length > 1e-6 * radius;
+    if (!group.visible) return;
+    const tip = Math.min(0.45 * length, 6 * radius);
+    group.position.set(...from);
+    group.quaternion.setFromUnitVectors(Y, new THREE.Vector3(...way).normalize());
+    shaft.scale.set(radius, length - tip, radius);
+    shaft.position.y = (length - tip) / 2;
+    head.scale.set(radius, tip, radius);
+    head.position.y = length - tip / 2;
+  };
   return group;
 }
 
@@ -202,84 +203,62 @@ function lights(spec) {
   return [sun, sun.target, sky];
 }
 
-// A mesh from 16-bit coordinates, corner by corner: edges sharper than about 35 degrees stay sharp. Each part has its own material.
-function meshShape({ low, span, points, faces, parts }) {
-  const whole = (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-  const F = whole(faces), P = Float32Array.from(whole(points), (x, k) => low[k % 3] + (x * span) / 65535), around = new Map();
-  const corner = (i) => new THREE.Vector3().fromArray(P, 3 * i), areas = [], units = [], place = [], normals = [];
-  for (let k = 0; k < F.length; k += 3) {
-    const a = corner(F[k]), area = corner(F[k + 1]).sub(a).cross(corner(F[k + 2]).sub(a));
-    areas.push(area);
-    units.push(area.clone().normalize());
-    for (let j = k; j < k + 3; j += 1) around.has(F[j]) ? around.get(F[j]).push(k / 3) : around.set(F[j], [k / 3]);
-  }
-  F.forEach((i, k) => {
-    const own = Math.floor(k / 3), sum = new THREE.Vector3();
-    for (const f of around.get(i)) if (units[f].dot(units[own]) > 0.82) sum.add(areas[f]);
-    place.push(P[3 * i], P[3 * i + 1], P[3 * i + 2]);
-    normals.push(...(sum.lengthSq() ? sum.normalize() : units[own]).toArray());
-  });
-  const shape = new THREE.BufferGeometry();
-  shape.setAttribute("position", new THREE.Float32BufferAttribute(place, 3));
-  shape.setAttribute("normal", new THREE.Float32BufferAttribute(normals, 3));
-  let start = 0;
-  parts.forEach(([, count], k) => { shape.addGroup(3 * start, 3 * count, k); start += count; });
-  return shape;
-}
-
-// What the robot's own file shows: a list of [link, mesh]. A mesh's own colours come first, then the visual's, then the page's.
-function visualMeshes(spec, materials) {
-  const shapes = spec.meshes.map(meshShape), made = new Map();
-  const paint = (colour, opacity = 1) => {
-    if (colour === null && opacity === 1) return materials.skin;
-    const key = `${colour} ${opacity}`;
-    if (!made.has(key)) {
-      const material = materials.skin.clone();
-      if (colour) material.color.setStyle(colour).convertSRGBToLinear().multiplyScalar(0.75);  // white keeps its shades
-      made.set(key, Object.assign(material, { opacity, transparent: opacity < 1 }));
-    }
-    return made.get(key);
+// What is not the arm: the handle, the load, the ellipsoid, arrows of forces, and the trail of the hand while it falls.
+function companions(spec, materials) {
+  const sphere = new THREE.SphereGeometry(1, 40, 28), most = 300, line = new Float32Array(3 * most), path = new THREE.BufferGeometry();
+  path.setAttribute("position", new THREE.BufferAttribute(line, 3));
+  const made = {
+    handle: new THREE.Mesh(sphere, materials.handle), load: new THREE.Mesh(sphere, materials.trim), ellipsoid: new THREE.Mesh(sphere, materials.ease),
+    force: arrow(materials.force), weight: arrow(materials.weight), wake: new THREE.Line(path, materials.wake),
   };
-  return spec.visuals.map(({ link, at, mesh, box, cylinder, sphere, colour, opacity }) => {
-    let shape, material = paint(colour, opacity);
-    if (box) shape = new THREE.BoxGeometry(...box);
-    else if (cylinder) shape = new THREE.CylinderGeometry(cylinder[0], cylinder[0], cylinder[1], 40).rotateX(Math.PI / 2);
-    else if (sphere) shape = new THREE.SphereGeometry(sphere, 40, 28);
-    else {
-      shape = shapes[mesh];
-      material = spec.meshes[mesh].parts.map(([own]) => paint(own || colour, opacity));
-    }
-    const drawn = new THREE.Mesh(shape, material);
-    drawn.applyMatrix4(matrixOf(at));
-    drawn.castShadow = drawn.receiveShadow = true;
-    return [link, drawn];
-  });
+  made.handle.scale.setScalar(1.5 * spec.thick);
+  made.handle.renderOrder = 3;
+  made.load.castShadow = true;
+  made.load.visible = false;
+  made.ellipsoid.matrixAutoUpdate = false;
+  made.ellipsoid.renderOrder = 1;
+  made.wake.frustumCulled = false;
+  let trailed = 0;
+  const drawn = () => { path.setDrawRange(0, trailed); path.attributes.position.needsUpdate = true; };
+  made.forget = () => { trailed = 0; drawn(); };
+  made.track = (p) => {
+    if (trailed === most) line.copyWithin(0, 3);
+    else trailed += 1;
+    line.set(p, 3 * (trailed - 1));
+    drawn();
+  };
+  made.forget();
+  return made;
 }
 
-function createScene(canvas, spec, samples) {
+function createScene(canvas, spec, paths) {
   const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: true }); // kept: for print
   renderer.outputEncoding = THREE.sRGBEncoding;
   renderer.shadowMap.enabled = true;
   renderer.shadowMap.type = THREE.PCFSoftShadowMap;
   const world = new THREE.Scene(), camera = new THREE.PerspectiveCamera(32, 1, 0.01 * spec.radius, 200 * spec.radius);
   const solid = (extra) => new THREE.MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...extra });
+  const clear = (opacity) => ({ transparent: true, opacity, depthWrite: false });
   const materials = {
     tube: solid(), skin: solid({ side: THREE.DoubleSide }), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
     grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.22 }),
+    handle: new THREE.MeshBasicMaterial(clear(0.35)), ease: solid({ ...clear(0.34), side: THREE.DoubleSide }), force: solid(), weight: solid(),
+    wake: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.85 }),
   };
-  const links = [new THREE.Group(), ...spec.chain.map(() => new THREE.Group())];  // the base first
-  const layers = { com: [], trail: [trails(spec, samples, materials.trail)], frame: [], skin: [], bones: [] };
+  const links = [new THREE.Group(), ...Array.from({ length: spec.links }, () => new THREE.Group())];  // the base first
+  const extra = companions(spec, materials);
+  const layers = { com: [], trail: [trails(paths, spec, materials.trail), extra.wake], frame: [], ease: [extra.ellipsoid], weight: [extra.weight], skin: [], bones: [] };
+  const hidden = new Set();
   links.forEach((group) => { group.matrixAutoUpdate = false; });
   for (const shape of spec.shapes) {
     const meshes = shapeMeshes(shape, materials);
     links[shape.link + 1].add(meshes);
-    if (shape.kind === "com") layers.com.push(meshes);
-    else {
-      meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
-      if (!spec.bare.includes(shape.link)) layers.bones.push(meshes);
-    }
+    if (shape.kind === "com") { layers.com.push(meshes); continue; }
+    meshes.traverse((mesh) => { mesh.castShadow = mesh.receiveShadow = true; mesh.userData.link = shape.link; });
+    if (!spec.bare.includes(shape.link)) layers.bones.push(meshes);
   }
   for (const [link, mesh] of visualMeshes(spec, materials)) {
+    mesh.userData.link = link;
     links[link + 1].add(mesh);
     layers.skin.push(mesh);
   }
@@ -291,18 +270,16 @@ function createScene(canvas, spec, samples) {
     links[tip.link + 1].add(axes);
     layers.frame.push(axes);
   }
-  world.add(...links, ...layers.trail, floor(spec, materials), ...lights(spec));
+  const { handle, load, ellipsoid, force, weight, wake } = extra;
+  world.add(...links, layers.trail[0], handle, load, ellipsoid, force, weight, wake, floor(spec, materials), ...lights(spec));
   links[0].matrix.copy(matrixOf(spec.base));
 
   let waiting = false;
-  const redraw = () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; renderer.render(world, camera); });
-  };
+  const draw = () => { waiting = false; renderer.render(world, camera); };
+  const redraw = () => { if (!waiting) { waiting = true; requestAnimationFrame(draw); } };
   const recolor = () => {
     const probe = canvas.parentElement.appendChild(document.createElement("i"));  // resolves colours as the style sheet means them
-    for (const name of ["tube", "skin", "joint", "trim", "trail", "grid"]) {
+    for (const name of ["tube", "skin", "joint", "trim", "trail", "grid", "handle", "ease", "force", "weight", "wake"]) {
       probe.style.color = `var(--${name})`;
       materials[name].color.setStyle(getComputedStyle(probe).color).convertSRGBToLinear();
     }
@@ -323,20 +300,62 @@ function createScene(canvas, spec, samples) {
     redraw();
   }).observe(canvas);
   recolor();
+
+  const ray = new THREE.Raycaster(), plane = new THREE.Plane();
+  const aim = (event) => {
+    const box = canvas.getBoundingClientRect(), x = (event.clientX - box.left) / box.width, y = (event.clientY - box.top) / box.height;
+    ray.setFromCamera(new THREE.Vector2(2 * x - 1, 1 - 2 * y), camera);
+  };
+  const seen = (name, visible) => visible && !hidden.has(name);
   return {
-    poses: [],
-    show(q) {
-      this.poses = chainPoses(spec, q);
-      this.poses.forEach((pose, i) => links[i + 1].matrix.copy(pose));
+    redraw, recolor, reset: look.reset, track: extra.track, forget: extra.forget,
+    pose(poses) {  // (3, 4) rows of every link
+      poses.forEach((rows, i) => links[i + 1].matrix.set(...rows, 0, 0, 0, 1));
       links.forEach((group) => { group.matrixWorldNeedsUpdate = true; });
       redraw();
     },
+    live(on) { [handle, load, ellipsoid, force, weight].forEach((part) => { part.visible = on && part.visible; }); },
+    hand(at, mass, heaviest) {
+      handle.position.set(...at);
+      load.position.set(...at);
+      load.visible = mass > 0;
+      load.scale.setScalar(1.6 * spec.thick * Math.cbrt(Math.max(mass, 1e-9) / heaviest));
+    },
+    weight(com, field, share) { weight.put(com, field, 0.42 * spec.radius * share, 0.16 * spec.thick); weight.visible = seen("weight", weight.visible); },
+    force(push, most) {
+      force.visible = false;
+      if (push && push.force && push.point) force.put(push.point, push.force, (0.9 * spec.radius * Math.hypot(...push.force)) / most, 0.22 * spec.thick);
+    },
+    ellipsoid(at, { values, vectors: V }, largest) {
+      const sizes = values.map((x) => 0.2 * spec.radius * Math.sqrt(Math.max(0, x) / largest) + 0.002 * spec.radius);
+      ellipsoid.visible = seen("ease", sizes.every(Number.isFinite));
+      const rows = [0, 1, 2].flatMap((r) => [V[3 * r] * sizes[0], V[3 * r + 1] * sizes[1], V[3 * r + 2] * sizes[2], at[r]]);
+      ellipsoid.matrix.set(...rows, 0, 0, 0, 1);
+      ellipsoid.matrixWorldNeedsUpdate = true;
+    },
     layer(name, visible) {
+      if (visible) hidden.delete(name); else hidden.add(name);
       layers[name].forEach((part) => { part.visible = visible; });
       if (name === "skin") layers.bones.forEach((part) => { part.visible = !visible; });
       redraw();
     },
-    reset: look.reset,
-    recolor,
+    screen(p) {
+      const v = new THREE.Vector3(...p).project(camera), box = canvas.getBoundingClientRect();
+      return [box.left + ((v.x + 1) / 2) * box.width, box.top + ((1 - v.y) / 2) * box.height];
+    },
+    pick(event) {  // the link under the pointer, and the point of it
+      aim(event);
+      const shown = (part) => !part || (part.visible && shown(part.parent));
+      const hit = ray.intersectObjects(links, true).find((h) => h.object.userData.link >= 0 && shown(h.object));
+      if (!hit) return null;
+      const { link } = hit.object.userData, local = hit.point.clone().applyMatrix4(links[link + 1].matrix.clone().invert());
+      return { link, local: local.toArray(), point: hit.point.toArray() };
+    },
+    grab(point) { plane.setFromNormalAndCoplanarPoint(camera.getWorldDirection(new THREE.Vector3()), new THREE.Vector3(...point)); },
+    onPlane(event) {
+      aim(event);
+      const found = ray.ray.intersectPlane(plane, new THREE.Vector3());
+      return found && found.toArray();
+    },
   };
 }

@@ -1,6 +1,6 @@
 """What the 3D view draws: the kinematic chain, and shapes fixed in links, made from their geometry alone.
 
-The page's script computes poses from q itself: before . motion along z . after, as in the conventions. Lengths are in metres.
+Lengths are in metres.
 """
 
 import re
@@ -36,8 +36,11 @@ class Stage(NamedTuple):
     thick: float
 
 
-def scene(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> dict[str, Any]:
-    """Everything that the page's script needs, as plain lists and numbers. `looks` are the visuals of the robot's file.
+def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, looks: Visuals = NONE) -> dict[str, Any]:
+    """Everything that the page's script needs to draw, as plain lists and numbers.
+
+    `looks` are the visuals of the robot's file: "visuals" in links' frames, the "meshes" that they refer to, packed, and "bare",
+    the links (-1: the base) for which our shapes are drawn.
 
     >>> import dalembert as da
     >>> from dalembert.studies.report.motion import follow
@@ -45,20 +48,8 @@ def scene(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> dict[st
     >>> [shape["kind"] for shape in scene(arm, follow(arm))["shapes"]]
     ['joint', 'tube', 'com', 'joint', 'tube', 'com']
     """
-    at = stage(robot, motion, looks)
-    chain = [
-        {
-            "name": link.joint.name,
-            "parent": parent,
-            "before": _pose(link.before),
-            "after": _pose(link.after),
-            "screw": list(link.joint.screw),
-        }
-        for link, parent in zip(robot.links, robot.parents, strict=True)
-    ]
+    at = at or stage(robot, motion, looks)
     return {
-        "base": _pose(robot.base),
-        "chain": chain,
         "shapes": shapes(robot, motion, at.thick),
         "bare": looks.bare(robot),
         **packed(looks.shapes),
@@ -99,6 +90,21 @@ def stage(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage:
     seen = np.concatenate([cloud, [floor]]) @ axes.T
     low, high = seen.min(axis=0), seen.max(axis=0)
     return Stage(up, eye, axes.T @ (low / 2 + high / 2), high / 2 - low / 2 + 2 * thick, floor, radius, thick)
+
+
+def looking(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage:
+    """How to look at the arm where it may go by itself, too: wherever its joints let it."""
+    if not robot.n:
+        return stage(robot, motion, looks)
+    reach = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    low = np.where(np.isfinite(robot.lower), robot.lower, -reach)
+    high = np.where(np.isfinite(robot.upper), robot.upper, reach)
+    anywhere = np.random.default_rng(0).uniform(low, np.maximum(low, high), (60, robot.n))
+    near, wide = stage(robot, motion, looks), stage(robot, motion._replace(q=np.concatenate([motion.q, anywhere])), looks)
+    below = wide.middle - 0.13 * wide.half[1] * wide.up  # the dock is in front of what is below
+    return near._replace(
+        middle=below, half=wide.half * [0.9, 1.1, 0.9], floor=wide.floor, radius=wide.radius, thick=0.05 * wide.radius
+    )
 
 
 def _thin(cloud: Array, up: Array) -> Array:

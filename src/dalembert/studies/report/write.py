@@ -1,14 +1,16 @@
-"""Writing a report: all sections in order, then the file."""
+"""Writing pages: a study with all sections, or the live arm alone."""
 
 import re
 import warnings
 from collections.abc import Callable
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import flag
 from dalembert.errors import DataWarning, Error, PerformanceWarning, brief, optional, warn
 from dalembert.files import write_states
 from dalembert.model import zoo
@@ -16,30 +18,47 @@ from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.storage.opening import file_path, told
 from dalembert.storage.saving import save_text
-from dalembert.studies.compare import Comparison
-from dalembert.studies.report import model_sections, motion_sections
+from dalembert.studies.compare import Comparison, compare
+from dalembert.studies.report import computing, model_sections, motion_sections
 from dalembert.studies.report.comparison import comparison
-from dalembert.studies.report.figures import Section, rounded
+from dalembert.studies.report.figures import Section
 from dalembert.studies.report.header import header, made
 from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
-from dalembert.studies.report.scene import scene
+from dalembert.studies.report.panels import cards, hero
+from dalembert.studies.report.scene import looking, scene
 from dalembert.visuals.read import Visuals, visuals
 
-Step = Callable[[float], Any]  # told how much of a section is done, 0 to 1
+MOST_MISSING = 3  # visuals whose absence is explained one by one
+HEIGHT = 860  # px of a page inside a notebook
 
-# What makes each section from the robot and the motion, and its share of the time, in percent; in the order of the page.
-SECTIONS: tuple[tuple[int, Callable[[Robot, SampledMotion, Step, Comparison | None], Section]], ...] = (
-    (1, lambda robot, *_: model_sections.parameters(robot)),
-    (1, lambda robot, motion, *_: motion_sections.motion(robot, motion)),
-    (6, lambda robot, motion, *_: motion_sections.torques(robot, motion)),
-    (2, lambda robot, motion, *_: motion_sections.inertias(robot, motion)),
-    (6, lambda robot, motion, *_: motion_sections.quasi(robot, motion)),
-    (6, lambda robot, motion, *_: motion_sections.energy(robot, motion)),
-    (70, lambda robot, _, step, compared: comparison(robot, compared, lambda done, total: step(done / total))),
+# What makes each section from the robot and the motion, and its share of the time after the comparison; in the order of the page.
+SECTIONS: tuple[tuple[int, Callable[[Robot, SampledMotion, Comparison], Section]], ...] = (
+    (1, lambda robot, motion, _: motion_sections.motion(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.torques(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.energy(robot, motion)),
     (2, lambda robot, *_: model_sections.closed_forms(robot)),
+    (1, lambda robot, *_: model_sections.parameters(robot)),
+    (2, lambda robot, motion, _: motion_sections.inertias(robot, motion)),
+    (6, lambda robot, motion, _: motion_sections.quasi(robot, motion)),
+    (1, lambda robot, _, compared: comparison(robot, compared)),
     (1, lambda robot, *_: model_sections.conventions(robot)),
 )
+COMPARING = 70  # percent of the time
+
+
+class Page(type(Path())):
+    """Where a page is; a notebook shows the page itself."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, which may run its scripts and save files, and nothing else."""
+        text = escape(self.read_text(encoding="utf-8"), quote=True)
+        style = f"width: 100%; height: {HEIGHT}px; border: 0; border-radius: 12px"
+        return (
+            f'<iframe srcdoc="{text}" sandbox="allow-scripts allow-downloads" title="{escape(self.name)}" style="{style}"></iframe>'
+        )
 
 
 def study(
@@ -48,15 +67,17 @@ def study(
     *,
     path: Any = None,
     compared: Comparison | None = None,
+    everything: bool = False,
     progress: Progress | bool | None = None,
 ) -> Path:
-    """Write a report on a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
+    """Write a page about a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
 
-    Beside it, motion.csv has the motion and its joint forces with all digits, as `dalembert inverse` and `forward` read them.
-
-    `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default. `path` is the
-    motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the limits.
-    `compared` is the result of `da.compare` for this robot, if there is one.
+    The page computes: it has the robot's programs, so that one can move the arm, load it, push it and let it fall. A notebook
+    shows it inline. `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default.
+    `path` is the motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the
+    limits. `compared` is the result of `da.compare` for this robot, if there is one. `everything`: the page can compute by every
+    formulation, as WebAssembly. Beside the page, motion.csv has the motion and its joint forces with all digits, as
+    `dalembert inverse` and `forward` read them.
     `progress`: None (a bar on a terminal), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
@@ -64,27 +85,27 @@ def study(
     ...     study(da.robot("two_link"), folder).name
     'report.html'
     """
-    robot = _robot(robot)
+    robot, everything = _robot(robot, "study"), flag(everything, "everything")
     three()  # missing packages are reported first
     optional("latex2mathml")
-    tell, before = chosen(progress, f"studying {robot.name}"), 0
+    tell = chosen(progress, f"studying {robot.name}")
     sections: list[Section] = []
     looks = _looks(robot)
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
         warnings.simplefilter("ignore", PerformanceWarning)  # what is slow is reported in the comparison
         motion = follow(robot, path)
+        tell(0, 100)
+        compared = compared or compare(robot, progress=lambda done, total: tell(round(COMPARING * done / total), 100))
+        before, shares = 0, sum(share for share, _ in SECTIONS)
         for share, make in SECTIONS:
-            tell(before, 100)
-            step: Step = lambda part, at=before, share=share: tell(at + round(part * share), 100)  # noqa: E731
-            sections.append(make(robot, motion, step, compared))
+            tell(COMPARING + round((95 - COMPARING) * before / shares), 100)
+            sections.append(make(robot, motion, compared))
             before += share
-        text = page(
-            f"{robot.name} · dalembert study", header(robot, motion, looks), sections, _data(robot, motion, looks), _footer()
-        )
+        text = _page(robot, motion, looks, _ordered(sections), "study", computing.counted(robot, compared), everything)
     target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
-    saved = save_text(target / "report.html", text)
+    saved = Page(save_text(target / "report.html", text))
     save_motion(target / "motion.csv", robot, motion)
     tell(100, 100)
     return saved
@@ -97,21 +118,42 @@ def save_motion(file: Path, robot: Robot, motion: SampledMotion) -> None:
         write_states(robot, file, [{"t": motion.time, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd, "tau": tau}])
 
 
-def _robot(given: Any) -> Robot:
-    if isinstance(given, str):
-        return zoo.robot(Robot, given)
-    if not isinstance(given, Robot):
-        raise Error(f"study takes a robot or a built-in name, got {brief(given)}")
-    return given
+def live(robot: Robot | str, file: str | PathLike[str] | None = None, *, path: Any = None, everything: bool = False) -> Path:
+    """Write a page with the live arm alone, one HTML file that works offline, and return where it is; a notebook shows it inline.
 
+    `robot`, `path` and `everything` as for `study`; `file` is "live-<name>.html" by default.
 
-def safe_name(name: str) -> str:
-    """A robot's name as a part of a file name.
-
-    >>> safe_name("../my arm<script>")
-    'my-arm-script'
+    >>> import dalembert as da, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     live(da.robot("two_link"), f"{folder}/arm.html").name
+    'arm.html'
     """
-    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
+    robot, everything = _robot(robot, "live"), flag(everything, "everything")
+    three()
+    looks = _looks(robot)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", PerformanceWarning)
+        text = _page(robot, follow(robot, path), looks, [], "live", computing.counted(robot), everything)
+    return Page(save_text(f"live-{safe_name(robot.name)}.html" if file is None else file, text))
+
+
+def _page(
+    robot: Robot, motion: SampledMotion, looks: Visuals, sections: list[Section], kind: str, counts: Any, everything: bool
+) -> str:
+    stage = looking(robot, motion, looks)
+    computed = computing.live(robot, stage, everything)
+    data = {
+        "name": safe_name(robot.name),
+        "links": list(robot.link_names),
+        "motion": computing.recorded(motion),
+        "scene": scene(robot, motion, stage, looks),
+    }
+    top = (
+        header(robot, motion, kind)
+        + hero(robot, motion, computed.data, bool(looks.shapes), _undrawn(looks))
+        + cards(robot, computed.data, counts)
+    )
+    return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, _footer(kind))
 
 
 def _looks(robot: Robot) -> Visuals:
@@ -124,17 +166,36 @@ def _looks(robot: Robot) -> Visuals:
     return looks
 
 
-def _data(robot: Robot, motion: SampledMotion, looks: Visuals) -> dict[str, Any]:
-    """What the page's scripts need besides the figures."""
-    return {
-        "name": safe_name(robot.name),
-        "time": rounded(motion.time),
-        "q": [rounded(row) for row in motion.q],
-        "scene": scene(robot, motion, looks),
-    }
+def _undrawn(looks: Visuals) -> list[str]:
+    """What the page says of visuals that are missing."""
+    some, more = [f"not drawn: {why}" for _, why in looks.missing[:MOST_MISSING]], len(looks.missing) - MOST_MISSING
+    return [*some, f"and {more} more"] if more > 0 else some
 
 
-def _footer() -> str:
+def _ordered(sections: list[Section]) -> list[Section]:
+    """Equations that can be read come first."""
+    return sorted(sections, key=lambda s: not (s.key == "equations" and "<math" in s.body))
+
+
+def _robot(given: Any, function: str) -> Robot:
+    if isinstance(given, str):
+        return zoo.robot(Robot, given)
+    if not isinstance(given, Robot):
+        raise Error(f"{function} takes a robot or a built-in name, got {brief(given)}")
+    return given
+
+
+def safe_name(name: str) -> str:
+    """A robot's name as a part of a file name.
+
+    >>> safe_name("../my arm<script>")
+    'my-arm-script'
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
+
+
+def _footer(kind: str) -> str:
     words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence). "
-    words += "The file motion.csv beside it has the motion with all digits, as the commands read it."
+    if kind == "study":
+        words += "The file motion.csv beside it has the motion with all digits, as the commands read it."
     return f"<footer><p>Made {made()}. {words}</p></footer>"
