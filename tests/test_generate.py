@@ -364,6 +364,12 @@ def test_a_module_of_many_operations(tmp_path):
 # the file and its names
 
 
+def test_the_command_of_the_self_test_names_the_file(tmp_path):
+    code = da.robot("two_link").generate("c", "gravity_force")
+    assert "-DDALEMBERT_SELF_TEST gravity.c -lm" in code.save(tmp_path / "gravity.c").read_text()
+    assert code.save(tmp_path).read_text() == code and "-DDALEMBERT_SELF_TEST two_link.c -lm" in code
+
+
 def test_head():
     arm = da.robot("panda")
     options = {"jacobian": {"link": "panda_hand", "frame": "world"}}

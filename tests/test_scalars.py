@@ -98,6 +98,16 @@ def test_jax_function(tree):
 # --- PyTorch --------------------------------------------------------------------------------------------------------------
 
 
+def test_tensors_that_are_differentiated_name_their_function():
+    """They have no numbers for NumPy; the message says what to call instead."""
+    jax, torch, arm = pytest.importorskip("jax"), pytest.importorskip("torch"), da.robot("two_link")
+    with pytest.raises(da.Error, match=r"for gradients use da.torch_function\(robot.program\(...\)\), or detach it"):
+        arm.gravity_force(torch.zeros(2, requires_grad=True))
+    with pytest.raises(da.Error, match=r"for gradients use da.jax_function"):
+        jax.grad(lambda q: arm.gravity_force(q).sum())(jax.numpy.zeros(2))
+    close(arm.gravity_force(torch.zeros(2)), arm.gravity_force([0.0, 0.0]), 1e-7)  # others are arrays
+
+
 def test_torch_function(tree):
     torch = pytest.importorskip("torch")
     program, states, tau = tree

@@ -87,7 +87,7 @@ def numbers(given: Any, what: str, *, complex_: bool = False) -> NDArray[Any]:
     """
     array = _array(given, what)
     if array is None:
-        raise Error(f"{what} must hold numbers in a regular array, got {brief(given)}")
+        raise Error(f"{what} must hold numbers in a regular array, got {brief(given)}{_bridge(given)}")
     if array.ndim > MOST_AXES:
         raise Error(f"{what} has {array.ndim} axes; the limit is {MOST_AXES}")
     if array.dtype.kind not in ("fiubc" if complex_ else "fiub"):
@@ -119,6 +119,15 @@ def _array(given: Any, what: str) -> NDArray[Any] | None:
         return np.asarray(given)
     except (ValueError, TypeError, OverflowError, RuntimeError):
         return None
+
+
+def _bridge(given: Any) -> str:
+    """What to call with a tensor that PyTorch or JAX follows, and which has no numbers for others."""
+    library = type(given).__module__.partition(".")[0]
+    if library not in ("torch", "jax"):
+        return ""
+    detach = ", or detach it (.detach().cpu())" if library == "torch" else ""
+    return f"; for gradients use da.{library}_function(robot.program(...)){detach}"
 
 
 def _shape(shape: tuple[int, ...] | None) -> str:

@@ -67,6 +67,8 @@ def brief(value: Any, most: int = 120) -> str:
     """
     kind = type(value)
     try:
+        if kind.__module__ == "numpy" and getattr(value, "shape", None) == ():
+            value = value.item()  # 1.0, not np.float64(1.0)
         if kind in (list, tuple, dict, set, frozenset):
             shown = _parts.repr(value)  # not all of a million elements
         else:

@@ -80,7 +80,7 @@ def _misused(error: Any) -> int:
     path = error.ctx.command_path if error.ctx else "dalembert"
     if not error.format_message():  # nothing was given at all: typer has shown the help
         return WRONG
-    return _fail(f"{error.format_message().rstrip('.')} (see {path} --help)")
+    return _fail(f"{in_words(error.format_message()).rstrip('.')} (see {path} --help)")
 
 
 def _told(error: BaseException) -> str:

@@ -22,7 +22,7 @@ dalembert inverse puma560 states.csv -o torques.csv
 
 dalembert inverse arm.urdf states.csv --payload 2@0,0,0.1 --damping 0.5
 
-Exit codes: 0 success; 1 check found errors in the robot's data; 2 wrong usage or another error, in one line (--debug shows the
+Exit codes: 0 success; 1 check found errors in the robot's data; 2 wrong usage or another error, in one line (--debug shows the \
 traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
 
 HELP = ["-h", "--help"]
@@ -57,7 +57,9 @@ def options(
 for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Write", writing)):
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
-        command = changing(function) if "robot" in inspect.signature(function).parameters else function
+        command = function
+        if "robot" in inspect.signature(function).parameters:
+            command = changing(function, lists_findings=function in looking.LIST_FINDINGS)
         app.command(function.__name__, rich_help_panel=panel, epilog=examples)(command)
 
 

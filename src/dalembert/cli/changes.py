@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dalembert.cli.parts import RobotName, complete_robot, find_robot
-from dalembert.errors import Error
+from dalembert.errors import DataWarning, Error
 from dalembert.model.pose import Pose
 from dalembert.robots import Robot
 
@@ -34,8 +35,11 @@ OPTIONS = (
 )
 
 
-def changing(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter `robot` is a Robot, as one that takes the name of a robot and the options above."""
+def changing(command: Callable[..., None], *, lists_findings: bool = False) -> Callable[..., None]:
+    """A command whose parameter `robot` is a Robot, as one that takes the name of a robot and the options above.
+
+    One that lists suspicious data itself needs no warning of it.
+    """
     signature = inspect.signature(command)
     optional = signature.parameters["robot"].default is None
     shown = typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
@@ -47,7 +51,11 @@ def changing(command: Callable[..., None]) -> Callable[..., None]:
         named = given.pop("robot")
         if named is None and any(x is not None for x in changes.values()):
             raise Error("options that change the robot need a robot")
-        command(robot=None if named is None else changed(find_robot(named), **changes), **given)
+        with warnings.catch_warnings():
+            if lists_findings:
+                warnings.simplefilter("ignore", DataWarning)
+            robot = None if named is None else changed(find_robot(named), **changes)
+        command(robot=robot, **given)
 
     own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
     first = inspect.Parameter("robot", inspect.Parameter.KEYWORD_ONLY, annotation=name, **({"default": None} if optional else {}))
@@ -102,9 +110,10 @@ def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
     try:
         found = [float(x) for x in re.split(r"\s*,\s*|\s+", text.strip())]
     except ValueError:
-        raise Error(f"{what} must be numbers with commas between them, got {text!r}") from None
+        kind = "a number" if counts == (1,) else "numbers with commas between them"
+        raise Error(f"{what} must be {kind}, got {text!r}") from None
     if counts and len(found) not in counts:
-        raise Error(f"{what} needs {' or '.join(map(str, counts))} numbers, got {len(found)}")
+        raise Error(f"{what} needs {' or '.join(map(str, counts))} number{'s' * (counts != (1,))}, got {len(found)}")
     return found
 
 

@@ -11,6 +11,7 @@ import typer
 
 from dalembert.cli.changes import values
 from dalembert.cli.parts import Output, completing, progress, said
+from dalembert.cli.wording import in_words
 from dalembert.engine.registry import methods
 from dalembert.errors import Error
 from dalembert.files import load_states, read_states
@@ -33,7 +34,7 @@ _header = typer.Option("--header/--no-header", help="Whether CSV output starts w
 
 def _method(quantity: str) -> Any:
     known = methods(quantity)
-    return typer.Option("--method", "-m", help=f"One of {', '.join(known)}.", autocompletion=completing(*known))
+    return typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(known)}.", autocompletion=completing(*known))
 
 
 def inverse(
@@ -85,15 +86,18 @@ def simulate(
         typer.Option(
             "--integrator",
             "-i",
+            metavar="NAME",
             help=f"One of {', '.join(CHOICES)}; moreau where joints rub or stop, else rk4.",
             autocompletion=completing(*CHOICES),
         ),
     ] = None,
     restitution: Annotated[
-        float | None, typer.Option(help="Limits are stops, which joints leave with this share of their speed (0 to 1).")
+        float | None,
+        typer.Option(metavar="E", help="Limits are stops, which joints leave with this share of their speed (0 to 1)."),
     ] = None,
     slip_speed: Annotated[
-        float | None, typer.Option("--slip-speed", help="Smooth Coulomb friction, c tanh(qd / this), for other integrators.")
+        float | None,
+        typer.Option("--slip-speed", metavar="V", help="Smooth Coulomb friction, c tanh(qd / this), for other integrators."),
     ] = None,
     saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the effort limits.")] = False,
     method: Annotated[str | None, _method("forward_dynamics")] = None,
@@ -104,9 +108,10 @@ def simulate(
         ),
     ] = None,
     velocities: Annotated[
-        str, typer.Option(help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES))
+        str,
+        typer.Option(metavar="NAME", help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES)),
     ] = "joint",
-    every: Annotated[int, typer.Option(min=1, help="Keep every k-th step.")] = 1,
+    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep every K-th step.")] = 1,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
     """Simulate the motion; without an output file, print a summary with the energy balance."""
@@ -135,7 +140,7 @@ def _is_file(text: str) -> bool:
     try:
         values(text, "numbers")
     except Error:
-        return text == "-" or bool(Path(text).suffix) or Path(text).exists()
+        return text == "-" or Path(text).suffix.lower() in (".csv", ".npy", ".npz") or Path(text).exists()
     return False
 
 
@@ -202,7 +207,7 @@ def _balance(trajectory: Trajectory) -> str:
     stops = f" + lost at stops {struck:.6g} J" if struck else ""
     rubbed = f"lost to friction {lost - struck:.6g} J{stops}"
     parts = f"change of energy {change:.6g} J - work {work:.6g} J + {rubbed} = {trajectory.balance[-1]:.3g} J"
-    verdict = f", which is too much: {trajectory.doubt}" if trajectory.doubt else ""
+    verdict = f", which is too much: {in_words(trajectory.doubt)}" if trajectory.doubt else ""
     return wrapped(f"{parts}; off by at most {trajectory.drift:.1g} of the energy exchanged{verdict}", "balance: ")
 
 

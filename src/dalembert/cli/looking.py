@@ -18,7 +18,9 @@ from dalembert.studies.bench import bench as measured
 from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
-_quantity = typer.Option("--quantity", "-q", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED))
+_quantity = typer.Option(
+    "--quantity", "-q", metavar="QUANTITY", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED)
+)
 
 SNAP = re.compile(r"robot\.snapped\(([^)]*)\)")
 
@@ -89,7 +91,7 @@ def live(
 def compare(
     robot: Robot,
     quantity: Annotated[list[str] | None, _quantity] = None,
-    states: Annotated[int, typer.Option(min=1, help="Number of states in the timed batch.")] = BATCH,
+    states: Annotated[int, typer.Option(min=1, metavar="COUNT", help="Number of states in the timed batch.")] = BATCH,
     everything: Annotated[bool, typer.Option("--everything", help="Include methods that take minutes on large robots.")] = False,
 ) -> None:
     """Compare every formulation: agreement, operations next to the papers' polynomials, time, growth."""
@@ -117,7 +119,7 @@ def complexity(
 
 def bench(
     robot: Robot,
-    states: Annotated[int, typer.Option(min=1, help="Number of states in a batch.")] = BATCH,
+    states: Annotated[int, typer.Option(min=1, metavar="COUNT", help="Number of states in a batch.")] = BATCH,
 ) -> None:
     """Time the main quantities on this machine, next to Pinocchio if it is installed."""
     with progress("compiling and measuring") as bar:
@@ -137,6 +139,7 @@ def where(
     print(da.source(" ".join(item)))
 
 
+LIST_FINDINGS = (check, study)
 COMMANDS = (
     (robots, ["dalembert robots"]),
     (info, ["dalembert info panda", "dalembert info arm.urdf --payload 2@0,0,0.1 --gravity 0,0,-1.62"]),

@@ -20,6 +20,16 @@ RULES = tuple(
         r"\(every=\.\.\.\)": "(--every)",
         r"\bstep=([\d.e+-]+) would fit": r"--step \1 would fit",
         r"reduce rtol and atol": "choose another with --integrator",
+        r"the tolerance of snapped\(\)": "--snap",
+        r'\bintegrator="(\w+)"': r"--integrator \1",
+        r"\brestitution=": "--restitution ",
+        r"\bslip_speed=": "--slip-speed ",
+        r"\bslip_speed\b": "--slip-speed",
+        r"robot\.without_friction\(\)": "--coulomb 0",
+        r"equations\(robot\)\.shared\(\)": "dalembert equations --shared",
+        r"symbols=\('mass', 'gravity'\)": "--symbols mass,gravity",
+        r"; for one constant per rollout use torque\[:, None, :\]": "",
+        r"Got unexpected extra argument\S* \(([-+.\de ]+)\)": r"unexpected \1: numbers need commas between them, as in --q0 0.5,0",
         r"; raise limit=, or read it in chunks with read_states": ", too large for this command",
     }.items()
 )

@@ -51,9 +51,12 @@ def equations(
     symbols: Annotated[
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
-    parts: Annotated[str, typer.Option(help=f"Any of {', '.join(PARTS_OF)}, comma-separated (on standard output).")] = _ALL,
+    parts: Annotated[
+        str, typer.Option(metavar="PARTS", help=f"Any of {', '.join(PARTS_OF)}, comma-separated (on standard output).")
+    ] = _ALL,
     format: Annotated[
-        str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.", autocompletion=completing(*FORMATS))
+        str,
+        typer.Option("--format", "-f", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", autocompletion=completing(*FORMATS)),
     ] = "text",
     long: Annotated[bool, typer.Option("--long", help="cos(q1 + q2) in full instead of the books' C_12, in LaTeX.")] = False,
     book: Annotated[
@@ -83,15 +86,19 @@ def equations(
 def derive(
     robot: Robot,
     method: Annotated[
-        str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS))
+        str,
+        typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS)),
     ] = "lagrange_euler",
     format: Annotated[
-        str, typer.Option("--format", "-f", help="markdown or latex, on standard output.", autocompletion=completing(*DOCUMENTS))
+        str,
+        typer.Option(
+            "--format", "-f", metavar="FORMAT", help="markdown or latex, on standard output.", autocompletion=completing(*DOCUMENTS)
+        ),
     ] = "markdown",
     symbols: Annotated[
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
-    longest: Annotated[int, typer.Option(help="Reject robots with more joints, since their formulas fill pages.")] = 3,
+    longest: Annotated[int, typer.Option(metavar="N", help="Reject robots with more joints, since their formulas fill pages.")] = 3,
     output: Output = "-",
 ) -> None:
     """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
@@ -105,7 +112,9 @@ def derive(
 
 def generate(
     robot: Robot,
-    language: Annotated[str, typer.Argument(help=f"One of {', '.join(PRINTERS)}.", autocompletion=completing(*PRINTERS))],
+    language: Annotated[
+        str, typer.Argument(metavar="LANGUAGE", help=f"One of {', '.join(PRINTERS)}.", autocompletion=completing(*PRINTERS))
+    ],
     quantity: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,13 +130,19 @@ def generate(
         typer.Option(
             "--method",
             "-m",
+            metavar="METHOD",
             help=f"The formulation, the quantity's own by default; for inverse_dynamics one of {_INVERSE}.",
             autocompletion=_complete_method,
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Prefix of the names in the file; default: the robot's name.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Prefix of the names in the file; default: the robot's name.")
+    ] = None,
     dtype: Annotated[
-        str, typer.Option(help="Numbers in C: double, or float for microcontrollers.", autocompletion=completing(*REALS))
+        str,
+        typer.Option(
+            metavar="TYPE", help="Numbers in C: double, or float for microcontrollers.", autocompletion=completing(*REALS)
+        ),
     ] = "double",
     header: Annotated[bool, typer.Option("--header", help="Write a header file, too; C only, into a folder (-o).")] = False,
     no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave the functions of batches out; C only.")] = False,

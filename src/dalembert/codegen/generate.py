@@ -20,7 +20,8 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.edit import snapped
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
-from dalembert.storage.saving import save_text, save_together
+from dalembert.storage.opening import file_path
+from dalembert.storage.saving import is_folder, save_text, save_together
 from dalembert.trace.count import operation_count
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.source import NumpyKernel
@@ -85,7 +86,9 @@ class Code(str):
     def save(self, path: str | Path = ".") -> Path:
         """Write it, to a file or under its own name into a folder; returns where it is. With a header: both, into a folder."""
         if self.header is None:
-            return save_text(path, self, self.filename)
+            head, gap, rest = self.partition("\n\n")  # the comment, whose command for the self-test names the file
+            named = head if is_folder(path) else head.replace(f" {self.filename}", f" {file_path(path).name}")
+            return save_text(path, named + gap + rest, self.filename)
         return save_together(path, {self.filename: self, self.header.filename: self.header})[0]
 
     def __repr__(self) -> str:

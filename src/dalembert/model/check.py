@@ -143,6 +143,8 @@ def summary(robot: Model) -> Text:
     lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
         lines.append(wrapped(robot.source, "source: "))
+    if robot.base != Pose.identity():
+        lines.append(_placed(robot.base))
     lines += [table(_joint_rows(robot)), table(_body_rows(robot))]
     if robot.frames:
         lines.append(wrapped(", ".join(f"{f.name} (on {f.link})" for f in robot.frames), "frames: "))
@@ -152,6 +154,12 @@ def summary(robot: Model) -> Text:
     doubts = check(robot)
     lines.append(f"suspicious data: {len(doubts)}" + (", see robot.check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))
+
+
+def _placed(base: Pose) -> str:
+    """Where the base is, and how it is turned, if it is."""
+    turned = "".join(f", {axis} axis {_vector(v)}" for axis, v in zip("xyz", base.rotation.T, strict=True))
+    return wrapped(f"at {_vector(base.translation)} m" + ("" if (base.rotation == np.eye(3)).all() else turned), "base: ")
 
 
 def _joint_rows(robot: Model) -> list[tuple[str, ...]]:

@@ -108,7 +108,7 @@ def _of_attributes(link: str, here: str, element: Element, known: tuple[str, ...
         near = difflib.get_close_matches(odd[0], known, n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         shown = ", ".join(brief(key, 24) for key in odd[:3]) + (", ..." if len(odd) > 3 else "")
-        yield _note(link, f"{here}<{element.tag}> has {shown}, which is ignored{meant}")
+        yield _note(link, f"{here}<{element.tag}> has {shown}, which {'is' if len(odd) == 1 else 'are'} ignored{meant}")
 
 
 def _says_something(element: Element) -> bool:

@@ -19,15 +19,18 @@ function nearest(times, t) {
   return t - times[low] < times[high] - t ? low : high;
 }
 
-// Numbers of a figure: floats as base64, shown with five digits; null is what is not finite.
-function unpacked(text) {
-  const floats = new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-  return Array.from(floats, (x) => (Number.isFinite(x) ? Number(x.toPrecision(5)) : null));
+// Numbers of a figure as base64: doubles, or floats, of which seven digits count; null is what is not finite.
+function unpacked(text, double) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  const read = double ? new Float64Array(bytes) : Array.from(new Float32Array(bytes), (x) => Number(x.toPrecision(7)));
+  return Array.from(read, (x) => (Number.isFinite(x) ? x : null));
 }
 
+function inDigits(x, digits) { return x === null ? "–" : String(Number(x.toPrecision(digits))); }
+
 function unpackedFigure({ time, panels }) {
-  const read = (series) => series.map((s) => ({ ...s, values: unpacked(s.values) }));
-  return { time: unpacked(time), panels: panels.map((p) => ({ ...p, series: read(p.series) })) };
+  const read = (series) => series.map((s) => ({ ...s, values: unpacked(s.values, s.column) }));
+  return { time: unpacked(time, true), panels: panels.map((p) => ({ ...p, series: read(p.series) })) };
 }
 
 function createChart(svg, data, panel, clock) {
@@ -70,7 +73,7 @@ function createCharts(study, hover, choose) {
       const row = document.createElement("div"), name = document.createElement("span"), value = document.createElement("span");
       row.className = s.style;
       name.textContent = s.name;
-      value.textContent = s.values[i] === null ? "–" : `${Number(s.values[i].toPrecision(4))} ${chart.panel.unit}`;
+      value.textContent = s.values[i] === null ? "–" : `${inDigits(s.values[i], 4)} ${chart.panel.unit}`;
       row.append(name, value);
       return row;
     }));
@@ -80,8 +83,9 @@ function createCharts(study, hover, choose) {
     tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 8))}px`;
   }
 
-  for (const figure of document.querySelectorAll("figure.plots")) {
-    const data = unpackedFigure(study.figures[figure.dataset.figure]);
+  const figures = Array.from(document.querySelectorAll("figure.plots"), (figure) => ({ figure, data: unpackedFigure(study.figures[figure.dataset.figure]) }));
+  const states = figures.filter(({ figure }) => figure.dataset.clock === "motion").flatMap(({ data }) => columns(data).filter((c) => c.column));
+  for (const { figure, data } of figures) {
     figure.querySelectorAll("svg.chart").forEach((svg, k) => {
       const chart = createChart(svg, data, data.panels[k], figure.dataset.clock);
       svg.addEventListener("pointermove", (e) => point(chart, e, hover));
@@ -89,7 +93,7 @@ function createCharts(study, hover, choose) {
       svg.addEventListener("pointerleave", () => { tip.hidden = true; });
       charts.push(chart);
     });
-    offerNumbers(figure, data, study.name);
+    offerNumbers(figure, data, study.name, figure.dataset.clock === "motion" ? states : []);
   }
   charts.filter((c) => c.clock === "free").forEach((c) => c.mark(c.start));
   return { mark: (t) => charts.forEach((c) => c.clock === "motion" && c.mark(t)) };
@@ -98,18 +102,19 @@ function createCharts(study, hover, choose) {
 // --- numbers ---------------------------------------------------------------------------------------------------------------
 
 function columns(data) {
-  const all = data.panels.flatMap((p) => p.series.map((s) => ({ name: `${p.title} ${s.name} [${p.unit}]`, values: s.values })));
-  return [{ name: "time [s]", values: data.time }, ...all];
+  return data.panels.flatMap((p) => p.series.map((s) => ({ name: `${p.title} ${s.name} [${p.unit}]`, column: s.column, values: s.values })));
 }
 
-function csv(data) {
+// The states of the motion first, with all digits and under the names by which commands read them.
+function csv(data, states) {
   const quoted = (x) => `"${(/^[=+@-]/.test(x) ? `'${x}` : x).replaceAll('"', '""')}"`;  // no formulas from names
-  const all = columns(data), rows = data.time.map((_, i) => all.map((c) => c.values[i] ?? "").join(","));
-  return [all.map((c) => quoted(c.name)).join(","), ...rows].join("\r\n") + "\r\n";
+  const all = [{ column: "t", values: data.time }, ...states, ...columns(data).filter((c) => !c.column)];
+  const rows = data.time.map((_, i) => all.map((c) => c.values[i] ?? "").join(","));
+  return [all.map((c) => quoted(c.column || c.name)).join(","), ...rows].join("\r\n") + "\r\n";
 }
 
 function numbers(data) {
-  const all = columns(data), table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+  const all = [{ name: "time [s]", values: data.time }, ...columns(data)], table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const column of all) {
     const cell = document.createElement("th");
     cell.textContent = column.name;
@@ -117,12 +122,12 @@ function numbers(data) {
   }
   data.time.forEach((_, i) => {
     const row = body.insertRow();
-    for (const column of all) row.insertCell().textContent = column.values[i] ?? "–";
+    for (const column of all) row.insertCell().textContent = inDigits(column.values[i], 5);
   });
   return table;
 }
 
-function offerNumbers(figure, data, name) {
+function offerNumbers(figure, data, name, states) {
   const details = figure.querySelector(".numbers");
   details.addEventListener("toggle", () => {
     const place = details.querySelector(".scroll");
@@ -130,7 +135,7 @@ function offerNumbers(figure, data, name) {
   });
   details.querySelector(".csv").addEventListener("click", () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv(data)], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob([csv(data, states)], { type: "text/csv" }));
     link.download = `${name}-${figure.dataset.figure}.csv`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);

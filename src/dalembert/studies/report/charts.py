@@ -15,11 +15,12 @@ FINE = 0.12  # units by which a line may miss its points
 
 
 class Series(NamedTuple):
-    """One line: what it is, its values (T,), and the class that styles it."""
+    """One line: what it is, its values (T,), its class, and its name in a table of states, if it belongs there."""
 
     name: str
     values: Array
     style: str
+    column: str = ""
 
 
 class Panel(NamedTuple):

@@ -286,4 +286,4 @@ def _flat(values: Any) -> list[float]:
 
 def recorded(motion: SampledMotion) -> dict[str, str]:
     """The motion to the last digit: positions, velocities and accelerations, one state after the other, as base64 of doubles."""
-    return {name: figures.packed(getattr(motion, name), kind="<f8") for name in ("time", "q", "qd", "qdd")}
+    return {name: figures.packed(getattr(motion, name)) for name in ("time", "q", "qd", "qdd")}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.studies.report.charts import Panel, legend, line_chart, power_of, raised, span
+from dalembert.studies.report.charts import Panel, Series, legend, line_chart, power_of, raised, span
 
 SHOWN = 12  # panels that are open at once
 TALL = 20  # rows of a table that scrolls
@@ -83,24 +83,22 @@ def _drawn(panel: Panel) -> Panel:
 
 
 def figure_data(figure: Figure) -> dict[str, Any]:
-    """The numbers of a figure, to seven digits, for the page's script."""
+    """The numbers of a figure for the page's script: states of the motion with all digits, others with seven."""
     least = SHOWN_AS_ZERO * max((p.size for p in figure.panels), default=0.0)
-    panels = [
-        {
-            "title": p.title,
-            "unit": p.unit,
-            "series": [{"name": s.name, "style": s.style, "values": packed(s.values, least)} for s in p.series],
-        }
-        for p in figure.panels
-    ]
+
+    def line(s: Series) -> dict[str, str]:
+        values = packed(s.values) if s.column else packed(s.values, least, "<f4")
+        return {"name": s.name, "style": s.style, "column": s.column, "values": values}
+
+    panels = [{"title": p.title, "unit": p.unit, "series": [line(s) for s in p.series]} for p in figure.panels]
     return {"time": packed(figure.time), "panels": panels}
 
 
-def packed(values: Array, least: float = 0.0, kind: str = "<f4") -> str:
-    """Numbers as base64 of floats, half as long as decimals; what is smaller than `least` is 0.
+def packed(values: Array, least: float = 0.0, kind: str = "<f8") -> str:
+    """Numbers as base64 of doubles or floats, shorter than decimals; what is smaller than `least` is 0.
 
     >>> packed(np.array([1.0, 1e-20]), 1e-15)
-    'AACAPwAAAAA='
+    'AAAAAAAA8D8AAAAAAAAAAA=='
     """
     with np.errstate(over="ignore"):
         entries = np.where(np.abs(values) > least, values, np.where(np.isnan(values), np.nan, 0.0)).astype(kind)

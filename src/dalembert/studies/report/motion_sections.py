@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.files.layout import column_names
 from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
@@ -40,9 +41,9 @@ def motion(robot: Robot, m: SampledMotion) -> Section:
         if chosen:
             drawn = leaders(m.q, chosen)
             hidden += len(chosen) - len(drawn)
-            panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn))
-            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn))
-            panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn))
+            panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn, "q"))
+            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn, "qd"))
+            panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn, "qdd"))
     few = f" Of {robot.n} joints, the {LINES} of each kind that change most are plotted; the table has all." if hidden else ""
     caption = (
         f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Click a chart to move the arm there."
@@ -55,10 +56,11 @@ def leaders(values: Array, chosen: list[int]) -> list[int]:
     return sorted(sorted(chosen, key=lambda i: -float(np.ptp(values[:, i])))[:LINES])
 
 
-def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int], drawn: list[int]) -> Panel:
-    """One line for each joint; those that are not drawn are kept for the table."""
+def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int], drawn: list[int], part: str = "") -> Panel:
+    """One line for each joint; those that are not drawn are kept for the table. `part` is what they are of a state."""
+    columns = column_names(robot, [part]) if part else [""] * robot.n
     style = {i: f"s{i if robot.n <= LINES else drawn.index(i)}" for i in drawn}
-    return Panel(title, unit, tuple(Series(robot.joint_names[i], values[:, i], style.get(i, "")) for i in chosen))
+    return Panel(title, unit, tuple(Series(robot.joint_names[i], values[:, i], style.get(i, ""), columns[i]) for i in chosen))
 
 
 def _few(robot: Robot) -> str:
@@ -78,11 +80,11 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
             unit,
             (
                 *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
-                Series("total", split.total[:, i], "total"),
+                Series("total", split.total[:, i], "total", column),
             ),
             _limit(robot, i),
         )
-        for i, unit in enumerate(force_units(robot))
+        for i, (unit, column) in enumerate(zip(force_units(robot), column_names(robot, ["tau"]), strict=True))
     ]
     order = _ordered([p.size for p in panels])
     missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]

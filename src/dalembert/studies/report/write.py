@@ -88,6 +88,10 @@ def study(
     robot, everything = _robot(robot, "study"), flag(everything, "everything")
     three()  # missing packages are reported first
     optional("latex2mathml")
+    target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
+    with told(target, "written"):
+        if target.exists() and not target.is_dir():
+            raise Error(f"{target} is a file: name a folder for the report")
     tell = chosen(progress, f"studying {robot.name}")
     sections: list[Section] = []
     looks = _looks(robot)
@@ -102,7 +106,6 @@ def study(
             sections.append(make(robot, motion, compared))
             before += share
         text = _page(robot, motion, looks, _ordered(sections), "study", computing.counted(robot, compared), everything)
-    target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
     saved = Page(save_text(target / "report.html", text))

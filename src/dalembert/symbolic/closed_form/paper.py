@@ -146,5 +146,5 @@ def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path
     """Write what the file's ending names; returns where it is."""
     place = file_path(path)
     if place.suffix.lower() not in writers:
-        raise Error(f"cannot write {what} to {place.name!r}: end its name in {' or '.join(writers)}")
+        raise Error(f"cannot write {what} to {place.name!r}: end its name in {', '.join([*writers][:-1])} or {[*writers][-1]}")
     return save_text(place, writers[place.suffix.lower()]())
