@@ -378,9 +378,11 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     tau = ran("inverse", "two_link", *every, text=STATES)[1]
     assert ran("save", "two_link", "all.toml", *every)[0] == 0
     assert ran("inverse", "all.toml", text=STATES)[1] == tau != ran("inverse", "two_link", text=STATES)[1]
-    for name in ("snap", "base", "gravity", "damping", "coulomb", "armature", "payload"):
+    for name in ("base", "snap", "gravity", "damping", "coulomb", "armature", "payload"):
         arm = CHANGES[name][1](arm)
     assert da.load("all.toml") == arm
+    assert ran("save", "two_link", "hanging.toml", "--base", "0,0,2,3.1416,0,0", "--snap", "1e-4")[0] == 0
+    assert da.load("hanging.toml").base == da.Pose.of((0, 0, 2), rpy=(np.pi, 0, 0))
     assert ran("save", "two_link", "weightless.toml", "--gravity", "0")[0] == 0
     assert not da.load("weightless.toml").gravity.any()
 
@@ -419,6 +421,7 @@ def test_tables_without_states(ran):
 def test_messages_name_options(ran):
     """No message of a command tells how to do it in Python."""
     da.Robot("two_arms", (da.Link("a", "base", da.Joint("i")), da.Link("b", "base", da.Joint("j")))).save("tree.toml")
+    Path("tau.csv").write_text("tau1,tau2\n1,2\n3,4\n")
     follower = da.Joint("j", mimic=da.Mimic("i", 2.0, 0.5))
     da.Robot("follows", (da.Link("a", "base", da.Joint("i")), da.Link("b", "a", follower))).save("follows.toml")
     told = {
@@ -428,11 +431,13 @@ def test_messages_name_options(ran):
         "--every 3": ran("simulate", "two_link", "-t", "0.1", "--every", "3")[2],
         "see dalembert check": ran("info", "puma560")[1],
         "--lock i=0.0,j=0.5": ran("check", "follows.toml")[1],
+        "--restitution 0 makes them stops": ran("simulate", "panda", "-t", "0.01")[2],
+        "one force per step": ran("simulate", "two_link", "-t", "0.1", "--torque", "tau.csv")[2],
         "--payload 0.1:a": ran("check", "tree.toml", "--payload", "1:b")[1],
     }
     for words, message in told.items():
         assert words in message, message
-        assert not re.search(r"robot\.\w+\(|\w+=\.\.\.|with_\w+", message), message
+        assert not re.search(r"robot\.\w+\(|\w+=\.\.\.|with_\w+|\w+\[", message), message
     held = ran("save", "follows.toml", "held.toml", "--lock", "i=0.0,j=0.5", "--payload", "1:b")
     assert held[0] == 0 and da.load("held.toml").n == 0
 

@@ -105,6 +105,7 @@ def test_tensors_that_are_differentiated_name_their_function():
         arm.gravity_force(torch.zeros(2, requires_grad=True))
     with pytest.raises(da.Error, match=r"for gradients use da.jax_function"):
         jax.grad(lambda q: arm.gravity_force(q).sum())(jax.numpy.zeros(2))
+    assert "q(2) -> tau(2)" in str(da.torch_function(arm.program("gravity_force")).__doc__)
     close(arm.gravity_force(torch.zeros(2)), arm.gravity_force([0.0, 0.0]), 1e-7)  # others are arrays
 
 

@@ -66,6 +66,7 @@ def _function(program: Program, array: Callable[[Any], Any]) -> Callable[..., An
             raise Error(f"the program takes {len(names)} arrays, got {len(arrays)}: {program.signature}")
         return replay(program, {name: _array(name, x, array) for name, x in zip(names, arrays, strict=True)})
 
+    function.__doc__ = f"{program.signature}, with any axes before these."
     return function
 
 

@@ -76,7 +76,7 @@ def changed(
     snap: str | None = None,
     base: str | None = None,
 ) -> Robot:
-    """The robot with what the options say, in this order: joints held, angles made right, base, gravity, friction, rotors, payload.
+    """The robot with what the options say, in this order: joints held, base, angles made right, gravity, friction, rotors, payload.
 
     >>> import dalembert as da
     >>> changed(da.robot("two_link"), payload="0.5@0,0,0.1", gravity="0,0,-1.62").total_mass
@@ -84,11 +84,11 @@ def changed(
     """
     if lock is not None:
         robot = robot.lock(_named(lock, "--lock"))
-    if snap is not None:
-        robot = robot.snapped(values(snap, "--snap", (1,))[0])
     if base is not None:
         place = values(base, "--base", (3, 6))
         robot = robot.with_base(Pose.of(place[:3], rpy=place[3:] or (0.0, 0.0, 0.0)))
+    if snap is not None:  # the base's, too: who types 3.1416 means pi
+        robot = robot.snapped(values(snap, "--snap", (1,))[0])
     if gravity is not None:
         field = values(gravity, "--gravity", (1, 3))
         if field == [0.0]:
