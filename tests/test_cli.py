@@ -117,7 +117,7 @@ def test_toml_files_and_files_without_ending(ran):
          "use --integrator moreau (the default), --slip-speed 1e-3 or so for smooth friction, or --coulomb 0"),
         (["simulate", "two_link", "-i", "rk4", "--restitution", "0.5"], "stops (--restitution 0.5) need --integrator moreau"),
         (["equations", "panda"], "dalembert equations --shared writes it"),
-        (["study", "two_link", "-o", "there"], "there is a file: name a folder for the report"),
+        (["study", "two_link", "-o", "there"], "there: cannot be written: it is a file, but a report needs a folder"),
         (["simulate", "two_link", "-t", "0.1", "-s", "0.03"], "--step 0.025 would fit"),
         (["simulate", "two_link", "-i", "magic"], "unknown integrator"),
         (["simulate", "two_link", "-o", "x.xls"], ".csv or .npz"),

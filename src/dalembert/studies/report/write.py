@@ -91,7 +91,7 @@ def study(
     target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
     with told(target, "written"):
         if target.exists() and not target.is_dir():
-            raise Error(f"{target} is a file: name a folder for the report")
+            raise Error(f"{target}: cannot be written: it is a file, but a report needs a folder")
     tell = chosen(progress, f"studying {robot.name}")
     sections: list[Section] = []
     looks = _looks(robot)
