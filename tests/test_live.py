@@ -1,6 +1,5 @@
 """The live page: what a reader does, in real browsers without a network; and every number against the library's."""
 
-import base64
 import json
 import os
 import re
@@ -21,6 +20,8 @@ from dalembert.studies.report import computing, write
 from dalembert.studies.report.header import margin
 from dalembert.studies.report.motion import follow
 from dalembert.studies.report.panels import shared
+from dalembert.visuals.read import Visuals
+from dalembert.visuals.shapes import Box, Mesh, Visual
 
 pytest.importorskip("trimesh", reason="needs the study extra")
 
@@ -580,20 +581,15 @@ def test_programs_of_a_page_run_in_node(tmp_path):
 
 def test_a_robot_may_look_like_itself(browser, tmp_path, monkeypatch):
     """Meshes in links' frames stand for our shapes, and can be pushed; where there is none, ours stay."""
-
-    def text(values):
-        return base64.b64encode(np.array(values, "<u2").tobytes()).decode()
-
-    corners = [[0, 0, 0], [65535, 0, 0], [0, 65535, 0], [0, 0, 65535]]
-    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-    mesh = {"low": [-0.2] * 3, "span": 0.4, "points": text(corners), "faces": text(faces), "parts": [[None, 2], ["#ff0000", 2]]}
-    place = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
-    visuals = [
-        {"link": 1, "at": place, "mesh": 0, "colour": None},
-        {"link": -1, "at": place, "box": [0.1, 0.2, 0.3], "colour": "#00ff00"},
-    ]
+    corners = 0.4 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]) - 0.2
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    mesh = Mesh(corners, faces, np.array([0, 0, 1, 1]), (None, (1.0, 0.0, 0.0)))
+    place, green = da.Pose.identity(), (0.0, 1.0, 0.0)
     reasons = [f"link {k}: {HOSTILE} is missing" for k in range(5)]
-    monkeypatch.setattr(write, "looks", lambda robot: ({"visuals": visuals, "meshes": [mesh], "bare": [0]}, reasons))
+    looks = Visuals(
+        (Visual(1, place, mesh, None), Visual(-1, place, Box((0.1, 0.2, 0.3)), green)), tuple((0, why) for why in reasons)
+    )
+    monkeypatch.setattr(write, "_looks", lambda robot: looks)
     path = da.live("two_link", tmp_path / "looks.html")
     with browsing.visiting(browser) as go:
         tab = go(path)

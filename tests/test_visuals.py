@@ -180,7 +180,7 @@ def test_hostile_meshes_are_told_and_replaced(tmp_path, name):
     ((link, why),) = looks.missing
     assert link == 0 and "'upper'" in why and name in why
     assert [type(v.shape) for v in looks.shapes] == [Sphere] and looks.bare(arm) == [0]
-    json.dumps(scene.scene(arm, follow(arm), looks), allow_nan=False)
+    json.dumps(scene.scene(arm, follow(arm), looks=looks), allow_nan=False)
 
 
 def test_a_bomb_of_copies_takes_no_memory(monkeypatch):

@@ -29,7 +29,6 @@ from dalembert.studies.report.panels import cards, hero
 from dalembert.studies.report.scene import looking, scene
 from dalembert.visuals.read import Visuals, visuals
 
-MOST_MISSING = 3  # visuals whose absence is explained one by one
 HEIGHT = 860  # px of a page inside a notebook
 
 # What makes each section from the robot and the motion, and its share of the time after the comparison; in the order of the page.
@@ -153,7 +152,7 @@ def _page(
     }
     top = (
         header(robot, motion, kind)
-        + hero(robot, motion, computed.data, bool(looks.shapes), _undrawn(looks))
+        + hero(robot, motion, computed.data, bool(looks.shapes), [why for _, why in looks.missing])
         + cards(robot, computed.data, counts)
     )
     return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, _footer(kind))
@@ -167,12 +166,6 @@ def _looks(robot: Robot) -> Visuals:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         warn(f"{Path(robot.file).name}: {reasons[0]}{more}; plain shapes are drawn instead", DataWarning)
     return looks
-
-
-def _undrawn(looks: Visuals) -> list[str]:
-    """What the page says of visuals that are missing."""
-    some, more = [f"not drawn: {why}" for _, why in looks.missing[:MOST_MISSING]], len(looks.missing) - MOST_MISSING
-    return [*some, f"and {more} more"] if more > 0 else some
 
 
 def _ordered(sections: list[Section]) -> list[Section]:
