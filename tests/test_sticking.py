@@ -97,6 +97,14 @@ def test_the_energy_lost_is_the_work_of_friction():
     assert slope(STEPS, balances) > 1.9
 
 
+def test_friction_gives_no_energy():
+    """Where several joints come to rest within one step, too, and what stops one of them sends another back."""
+    robot, rng = da.robot("two_link").with_gravity((0, 0, 0)).with_friction(coulomb=100.0), np.random.default_rng(0)
+    slide = robot.simulate(rng.uniform(-1, 1, (1000, 2)), 0.2 * rng.normal(size=(1000, 2)), duration=0.05)
+    assert (np.diff(slide.kinetic_energy) <= 0).all() and (np.diff(slide.dissipated) >= 0).all()
+    assert not slide.qd[:, -1].any()
+
+
 def test_stiff_damping_does_not_ring():
     """A time constant of 1e-5 s in steps of 1 ms: the block creeps down at the speed that damping allows."""
     fall = block(coulomb=1.0, damping=2e5).simulate([0.0], [1.0], 0.01)
@@ -162,6 +170,16 @@ def test_energy_does_not_grow_at_stops():
         assert (energy[:, -1] < -1.0).all() == (e < 1)
     ball = block(lower=0.0).simulate([1.0], duration=20.0, restitution=1.0)
     assert np.abs(ball.energy - ball.energy[0]).max() < 1e-6
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.7, 1.0])
+def test_stops_hold_joints_that_would_pass_both_within_a_step(restitution):
+    """30 m/s and 1 cm: three times across in each step."""
+    narrow = block(lower=0.0, upper=0.01)
+    for speed in (-30.0, 30.0):
+        motion = narrow.simulate([0.004], [speed], duration=0.1, restitution=restitution)
+        assert motion.q.min() >= 0 and motion.q.max() <= 0.01 and motion.drift < 1e-9
+        assert (np.diff(motion.energy) <= 1e-9 * motion.energy[0]).all()
 
 
 def test_limits_that_are_no_stops_are_said_to_be_passed():

@@ -214,10 +214,13 @@ def _struck(m: Middle, laws: Laws, push: Any, rubbed: Any, v: Any, moved: Moved)
 
 
 def _turning(v: Any, a: Any, h: Any, up: Any, down: Any) -> Reaction:
-    """The impulses of friction in a step, in a part s of which the joint goes on as before, if it turns round at all."""
+    """The impulses of friction in a step, in a part s of which the joint goes on as before, if it turns round at all.
+
+    Where the predictor has it go on, s = 1/2: should another joint that comes to rest send it back, friction gives no energy.
+    """
     speed, lost = where(v, v, -v), where(v, -a, where(-v, a, 0)) * h
     turns = lost - speed
-    s = where(turns, speed / where(turns, lost, 1), 1)
+    s = where(turns, speed / where(turns, lost, 1), 0.5)
     return Reaction(h * where(-v, (1 - s) * up - s * down, up), h * where(v, (1 - s) * down - s * up, down))
 
 
@@ -265,6 +268,7 @@ def _kept(new: Any, after: Any, beyond: Any, a: Any, h: Any, met: Sequence[Stopp
         pressed = where(side * beyond, 1, 0)
         left = limit + rest * (after - rest / 2 * a)  # the parabola on which it leaves a stop that it has struck
         new = where(pressed, where(still, limit, left), new)
+    for (side, _, _), _, limit in met:  # after all of them: what leaves one stop may reach the other within the step
         new = where(side * (new - limit), limit, new)
     return new
 
