@@ -241,6 +241,18 @@ def test_smooth_friction_of_fixed_steps(velocities):
     np.testing.assert_allclose(found.qdd[100], np.gradient(found.qd, found.time, axis=0)[100], atol=1e-3)
 
 
+def test_motions_that_leave_the_finite_numbers_say_why():
+    robot, start = da.robot("xarm7"), np.zeros(7)
+    with pytest.raises(da.Error, match=r'not finite from t = .* s on; a slip_speed above 1e-05, or integrator="moreau"'):
+        robot.simulate(start, slip_speed=1e-5)
+    for torque in (np.full(7, np.nan), lambda t, q, qd: np.inf * (q - 1)):
+        for options in ({}, {"slip_speed": 0.1}):
+            with pytest.raises(da.Error, match=r"from t = 0\.001 s on, since the joint forces are not"):
+                robot.simulate(start, torque=torque, duration=0.01, **options)
+    with pytest.raises(da.Error, match="from t = 0 s on, since q0 or qd0 is not"):
+        robot.simulate(np.full(7, np.nan), duration=0.01)
+
+
 # --- forces, rollouts, controllers ----------------------------------------------------------------------------------------
 
 

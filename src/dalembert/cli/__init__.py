@@ -11,7 +11,7 @@ from typing import Any
 
 from dalembert.cli.streams import standing_in
 from dalembert.cli.wording import in_words
-from dalembert.errors import AccuracyWarning, DataWarning, Error, PerformanceWarning, SingularWarning
+from dalembert.errors import AccuracyWarning, DataWarning, Error, LimitWarning, PerformanceWarning, SingularWarning
 
 WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
 
@@ -34,7 +34,7 @@ def _main(given: list[str]) -> int:
     given = [x for x in given[:end] if x != "--debug"] + given[end:]
     try:
         with warnings.catch_warnings():
-            for category in (AccuracyWarning, DataWarning, PerformanceWarning, SingularWarning):
+            for category in (AccuracyWarning, DataWarning, LimitWarning, PerformanceWarning, SingularWarning):
                 warnings.simplefilter("always", category)
             warnings.showwarning = _say
             code = _run(given)
