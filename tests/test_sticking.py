@@ -225,8 +225,14 @@ def test_the_default_follows_the_robot():
 def test_smooth_friction_converges_and_creeps(integrator):
     robot, start = arm(), [2.0, 0.5]
     exact = robot.simulate(start, duration=1.0, step=1e-4).q[-1]
-    found = robot.simulate(start, duration=1.0, integrator=integrator, slip_speed=1e-5)
-    assert abs(found.q[-1] - exact).max() < 2e-5 and found.drift < 1e-5
+    found, asked = [], []
+    for v in (1e-3, 1e-5):
+        calls = []
+        torque = lambda t, q, qd, calls=calls: calls.append(t) or np.zeros(2)  # noqa: E731
+        found.append(robot.simulate(start, duration=1.0, integrator=integrator, slip_speed=v, torque=torque))
+        asked.append(len(calls) - len(found[-1]))  # one for each sample comes afterwards
+    assert abs(found[1].q[-1] - exact).max() < 2e-5 < abs(found[0].q[-1] - exact).max() and found[1].drift < 1e-5
+    assert 100 < asked[1] <= asked[0]  # the steeper law takes no more evaluations
     v = 1e-3  # 10 N on a level of 30: it creeps at slip_speed atanh(f / c)
     creeps = block(coulomb=30.0).simulate([0.0], duration=0.5, integrator=integrator, slip_speed=v, torque=[WEIGHT + 10.0])
     assert abs(creeps.qd[-1, 0] / (v * np.arctanh(10 / 30)) - 1) < 1e-4
@@ -380,6 +386,10 @@ def test_linearization_at_rest_leaves_the_jump_out():
         assert (one == other).all()
     for one, other in zip(robot.forward_dynamics_derivatives(*state), smooth.forward_dynamics_derivatives(*state), strict=True):
         assert (one == other).all()
+    loaded = robot.with_friction(static_friction=0.9, stribeck_speed=0.1, load_friction=0.2)
+    for states, same in ((state, True), ((state[0], [0.1, -0.1], state[2]), False)):
+        found, plain = (x.forward_dynamics_derivatives(*states).dqd for x in (loaded, smooth))
+        assert np.allclose(found, plain, rtol=1e-12) == same
 
 
 # --- the solver -----------------------------------------------------------------------------------------------------------

@@ -34,11 +34,11 @@ from dalembert.derived.sticking import (
     Solution,
     Stop,
     bias,
+    holding,
     inverse_diagonal,
     levels,
-    moving,
+    limits_of,
     newton,
-    resting,
 )
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import OUTSIDE, TAU
@@ -103,18 +103,17 @@ def stepping(
     """
     n, law = model.n, friction_law(model)
     forces = bias(model, tuple(name for name in optional if name == "wrenches"))
-    sides: list[list[int]] = [[side for k, side in stops if k == i] for i in range(n)]
 
     def body(
         q: Any, v: Any, energies: Any, done: Any, guess: Any, tau: Any, tau_middle: Any, step: Any, again: Any, **more: Any
     ) -> Any:
         h, done, again = step[()], done[()], again[()]
-        limits = [[(side, more["upper" if side > 0 else "lower"][i]) for side in sides[i]] for i in range(n)]
+        limits = limits_of(stops, n, more)
         wrenches = {"wrenches": more["wrenches"]} if "wrenches" in more else {}
         either = lambda a, b: stack([where(again, x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
         m = _middle(model, laws, forces, wrenches, q, v, h)
 
-        reactions = _predicting(m, law, tau, limits)
+        reactions = holding(law, h / 2, tau, q, v, limits)
         first = m.solve(h / 2, tau, v, either(guess[0], v), either(m.gamma, 0 * v), reactions, solvers[0])
         a = 2 / h * (first.v - v)
 
@@ -176,16 +175,6 @@ def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: 
     x = h * law.damping * gamma
     theta = stack([0.5 + y / (2 * (y + 6)) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])
     return Middle(q, v, h, at, M, gamma, theta, law, lambda speed: forces(at, speed, **wrenches))
-
-
-def _predicting(m: Middle, law: FrictionLaw, tau: Any, limits: Sequence[Sequence[tuple[int, Any]]]) -> list[Reaction]:
-    """What moves keeps its friction, what stands may stick, and what rests on a stop may only leave it."""
-    up, down = levels(law, tau - law.damping * m.v - law.friction_offset, m.v)
-    reactions = [
-        moving(v, m.h / 2 * u, m.h / 2 * d) if sticks else FREE for v, u, d, sticks in zip(m.v, up, down, law.sticks, strict=True)
-    ]
-    stops = [[resting(side, limit, q, v) for side, limit in some] for some, q, v in zip(limits, m.q, m.v, strict=True)]
-    return [r._replace(stops=s) for r, s in zip(reactions, stops, strict=True)]
 
 
 class Moved(NamedTuple):
