@@ -322,6 +322,17 @@ def test_forces_stay_within_the_effort_limits():
         for options in ({}, {"slip_speed": 1e-2}, {"slip_speed": 1e-2, "integrator": "LSODA"}):
             lifted = robot.simulate([0.0], torque=torque, saturate=True, duration=0.1, **options)
             assert (lifted.tau == 25.0).all() and 0 < lifted.qd[-1, 0] < 0.05  # 0.38 N are left
+
+    class Winding:
+        memory = np.zeros(1)
+
+        def __call__(self, t, q, qd, memory):
+            return 40.0 + 1e3 * memory, np.ones_like(memory)
+
+    for options in ({}, {"slip_speed": 1e-2}):
+        lifted = robot.simulate([[0.0], [1.0]], torque=Winding(), saturate=True, duration=0.1, **options)
+        assert (lifted.tau == 25.0).all() and (lifted.qd[:, -1] < 0.05).all()
+        np.testing.assert_allclose(lifted.memory[:, -1], 0.1, rtol=1e-9)
     with pytest.raises(da.Error, match="saturate"):
         robot.simulate([0.0], saturate="yes")
 
