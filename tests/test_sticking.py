@@ -159,6 +159,16 @@ def test_bounces_come_at_their_times_and_end():
     assert abs(fall.lost_at_stops[-1] - WEIGHT * 1.0) < 0.02 * WEIGHT and (fall.qdd[-1] == 0).all()
 
 
+def test_wrenches_do_what_gravity_does_at_stops():
+    """Their work in the step of a strike counts."""
+    ball, options = block(lower=0.0), {"duration": 2.0, "restitution": 0.7}
+    fall = ball.simulate([1.0], **options)
+    weight = {"block": da.Wrench(force=(0.0, 0.0, -WEIGHT), frame="body")}
+    pushed = ball.with_gravity((0, 0, 0)).simulate([1.0], **options, wrenches=weight)
+    for name in ("q", "qd", "lost_at_stops"):
+        np.testing.assert_allclose(getattr(pushed, name), getattr(fall, name), atol=1e-9)
+
+
 def test_energy_does_not_grow_at_stops():
     robot = arm(-0.3, 0.7).without_friction()
     for e in (1.0, 0.9):
@@ -395,8 +405,11 @@ def test_linearization_at_rest_leaves_the_jump_out():
     smooth = robot.with_friction(coulomb=0.0)
     for one, other in zip(robot.linearize(*state), smooth.linearize(*state), strict=True):
         assert (one == other).all()
-    for one, other in zip(robot.forward_dynamics_derivatives(*state), smooth.forward_dynamics_derivatives(*state), strict=True):
-        assert (one == other).all()
+    name = "inverse_dynamics_derivatives"
+    ways = [("forward_dynamics_derivatives", {}), *((name, {"method": method}) for method in da.methods(name))]
+    for name, options in ways:
+        both = (getattr(x, name)(*state, **options) for x in (robot, smooth))
+        assert all((one == other).all() for one, other in zip(*both, strict=True))
     loaded = robot.with_friction(static_friction=0.9, stribeck_speed=0.1, load_friction=0.2)
     for states, same in ((state, True), ((state[0], [0.1, -0.1], state[2]), False)):
         found, plain = (x.forward_dynamics_derivatives(*states).dqd for x in (loaded, smooth))
