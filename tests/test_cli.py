@@ -286,6 +286,17 @@ def test_simulate(ran):
     assert again == Path("motion.csv").read_text()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_simulate_says_when_a_limit_is_passed(ran):
+    """Whatever filters the shell has set for Python."""
+    slide = da.Joint("slide", "prismatic", lower=-1.0)
+    da.Robot("block", (da.Link("block", "base", slide, inertia=da.Inertia.from_com(2.0, (0, 0, 0), 0.0)),)).save("limited.toml")
+    code, _, err = ran("simulate", "limited.toml")
+    assert code == 0 and "warning: joint 'slide' of block passes its limits, -1 and inf, at t = 0.452 s" in " ".join(err.split())
+    code, out, err = ran("simulate", "limited.toml", "--restitution", "0.5")
+    assert code == 0 and not err and "+ lost at stops" in " ".join(out.split())
+
+
 def test_simulate_says_when_the_balance_is_bad(ran):
     da.robot("two_link").with_friction(coulomb=20.0).save("rubs.toml")
     code, out, err = ran("simulate", "rubs.toml", "--slip-speed", "1e-5")

@@ -97,6 +97,14 @@ def test_the_energy_lost_is_the_work_of_friction():
     assert slope(STEPS, balances) > 1.9
 
 
+def test_friction_gives_no_energy():
+    """Where several joints come to rest within one step, too, and what stops one of them sends another back."""
+    robot, rng = da.robot("two_link").with_gravity((0, 0, 0)).with_friction(coulomb=100.0), np.random.default_rng(0)
+    slide = robot.simulate(rng.uniform(-1, 1, (1000, 2)), 0.2 * rng.normal(size=(1000, 2)), duration=0.05)
+    assert (np.diff(slide.kinetic_energy) <= 0).all() and (np.diff(slide.dissipated) >= 0).all()
+    assert not slide.qd[:, -1].any()
+
+
 def test_stiff_damping_does_not_ring():
     """A time constant of 1e-5 s in steps of 1 ms: the block creeps down at the speed that damping allows."""
     fall = block(coulomb=1.0, damping=2e5).simulate([0.0], [1.0], 0.01)
@@ -151,6 +159,16 @@ def test_bounces_come_at_their_times_and_end():
     assert abs(fall.lost_at_stops[-1] - WEIGHT * 1.0) < 0.02 * WEIGHT and (fall.qdd[-1] == 0).all()
 
 
+def test_wrenches_do_what_gravity_does_at_stops():
+    """Their work in the step of a strike counts."""
+    ball, options = block(lower=0.0), {"duration": 2.0, "restitution": 0.7}
+    fall = ball.simulate([1.0], **options)
+    weight = {"block": da.Wrench(force=(0.0, 0.0, -WEIGHT), frame="body")}
+    pushed = ball.with_gravity((0, 0, 0)).simulate([1.0], **options, wrenches=weight)
+    for name in ("q", "qd", "lost_at_stops"):
+        np.testing.assert_allclose(getattr(pushed, name), getattr(fall, name), atol=1e-9)
+
+
 def test_energy_does_not_grow_at_stops():
     robot = arm(-0.3, 0.7).without_friction()
     for e in (1.0, 0.9):
@@ -162,6 +180,16 @@ def test_energy_does_not_grow_at_stops():
         assert (energy[:, -1] < -1.0).all() == (e < 1)
     ball = block(lower=0.0).simulate([1.0], duration=20.0, restitution=1.0)
     assert np.abs(ball.energy - ball.energy[0]).max() < 1e-6
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.7, 1.0])
+def test_stops_hold_joints_that_would_pass_both_within_a_step(restitution):
+    """30 m/s and 1 cm: three times across in each step."""
+    narrow = block(lower=0.0, upper=0.01)
+    for speed in (-30.0, 30.0):
+        motion = narrow.simulate([0.004], [speed], duration=0.1, restitution=restitution)
+        assert motion.q.min() >= 0 and motion.q.max() <= 0.01 and motion.drift < 1e-9
+        assert (np.diff(motion.energy) <= 1e-9 * motion.energy[0]).all()
 
 
 def test_limits_that_are_no_stops_are_said_to_be_passed():
@@ -207,8 +235,14 @@ def test_the_default_follows_the_robot():
 def test_smooth_friction_converges_and_creeps(integrator):
     robot, start = arm(), [2.0, 0.5]
     exact = robot.simulate(start, duration=1.0, step=1e-4).q[-1]
-    found = robot.simulate(start, duration=1.0, integrator=integrator, slip_speed=1e-5)
-    assert abs(found.q[-1] - exact).max() < 2e-5 and found.drift < 1e-5
+    found, asked = [], []
+    for v in (1e-3, 1e-5):
+        calls = []
+        torque = lambda t, q, qd, calls=calls: calls.append(t) or np.zeros(2)  # noqa: E731
+        found.append(robot.simulate(start, duration=1.0, integrator=integrator, slip_speed=v, torque=torque))
+        asked.append(len(calls) - len(found[-1]))  # one for each sample comes afterwards
+    assert abs(found[1].q[-1] - exact).max() < 2e-5 < abs(found[0].q[-1] - exact).max() and found[1].drift < 1e-5
+    assert 100 < asked[1] <= asked[0]  # the steeper law takes no more evaluations
     v = 1e-3  # 10 N on a level of 30: it creeps at slip_speed atanh(f / c)
     creeps = block(coulomb=30.0).simulate([0.0], duration=0.5, integrator=integrator, slip_speed=v, torque=[WEIGHT + 10.0])
     assert abs(creeps.qd[-1, 0] / (v * np.arctanh(10 / 30)) - 1) < 1e-4
@@ -221,6 +255,18 @@ def test_smooth_friction_of_fixed_steps(velocities):
     fine = robot.simulate(start, duration=0.5, slip_speed=0.05, integrator="DOP853")
     assert abs(found.q[-1] - fine.q[-1]).max() < 1e-6 and found.drift < 1e-6
     np.testing.assert_allclose(found.qdd[100], np.gradient(found.qd, found.time, axis=0)[100], atol=1e-3)
+
+
+def test_motions_that_leave_the_finite_numbers_say_why():
+    robot, start = da.robot("xarm7"), np.zeros(7)
+    with pytest.raises(da.Error, match=r'not finite from t = .* s on; a slip_speed above 1e-05, or integrator="moreau"'):
+        robot.simulate(start, slip_speed=1e-5)
+    for torque in (np.full(7, np.nan), lambda t, q, qd: np.inf * (q - 1)):
+        for options in ({}, {"slip_speed": 0.1}):
+            with pytest.raises(da.Error, match=r"from t = 0\.001 s on, since the joint forces are not"):
+                robot.simulate(start, torque=torque, duration=0.01, **options)
+    with pytest.raises(da.Error, match="from t = 0 s on, since q0 or qd0 is not"):
+        robot.simulate(np.full(7, np.nan), duration=0.01)
 
 
 # --- forces, rollouts, controllers ----------------------------------------------------------------------------------------
@@ -286,6 +332,17 @@ def test_forces_stay_within_the_effort_limits():
         for options in ({}, {"slip_speed": 1e-2}, {"slip_speed": 1e-2, "integrator": "LSODA"}):
             lifted = robot.simulate([0.0], torque=torque, saturate=True, duration=0.1, **options)
             assert (lifted.tau == 25.0).all() and 0 < lifted.qd[-1, 0] < 0.05  # 0.38 N are left
+
+    class Winding:
+        memory = np.zeros(1)
+
+        def __call__(self, t, q, qd, memory):
+            return 40.0 + 1e3 * memory, np.ones_like(memory)
+
+    for options in ({}, {"slip_speed": 1e-2}):
+        lifted = robot.simulate([[0.0], [1.0]], torque=Winding(), saturate=True, duration=0.1, **options)
+        assert (lifted.tau == 25.0).all() and (lifted.qd[:, -1] < 0.05).all()
+        np.testing.assert_allclose(lifted.memory[:, -1], 0.1, rtol=1e-9)
     with pytest.raises(da.Error, match="saturate"):
         robot.simulate([0.0], saturate="yes")
 
@@ -348,8 +405,15 @@ def test_linearization_at_rest_leaves_the_jump_out():
     smooth = robot.with_friction(coulomb=0.0)
     for one, other in zip(robot.linearize(*state), smooth.linearize(*state), strict=True):
         assert (one == other).all()
-    for one, other in zip(robot.forward_dynamics_derivatives(*state), smooth.forward_dynamics_derivatives(*state), strict=True):
-        assert (one == other).all()
+    name = "inverse_dynamics_derivatives"
+    ways = [("forward_dynamics_derivatives", {}), *((name, {"method": method}) for method in da.methods(name))]
+    for name, options in ways:
+        both = (getattr(x, name)(*state, **options) for x in (robot, smooth))
+        assert all((one == other).all() for one, other in zip(*both, strict=True))
+    loaded = robot.with_friction(static_friction=0.9, stribeck_speed=0.1, load_friction=0.2)
+    for states, same in ((state, True), ((state[0], [0.1, -0.1], state[2]), False)):
+        found, plain = (x.forward_dynamics_derivatives(*states).dqd for x in (loaded, smooth))
+        assert np.allclose(found, plain, rtol=1e-12) == same
 
 
 # --- the solver -----------------------------------------------------------------------------------------------------------

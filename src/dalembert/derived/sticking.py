@@ -13,7 +13,7 @@ guess alone, so that iterating on changes not one bit once it is right.
 All functions take any scalar: recorded they are straight-line code, in which `where` stands for every branch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,6 +47,9 @@ class Reaction(NamedTuple):
     up: Any
     down: Any
     stops: Sequence[Stop] = ()
+
+
+Limits = Sequence[Sequence[tuple[int, Any]]]  # of each joint: the side of a stop, and where it is
 
 
 class Modes(NamedTuple):
@@ -187,6 +190,19 @@ def resting(side: int, limit: Any, q: Any, v: Any) -> Stop:
     return Stop(side, where(v, 0, where(-v, 0, on)), 0)
 
 
+def holding(law: FrictionLaw, share: Any, tau: Any, q: Any, v: Any, limits: Limits) -> list[Reaction]:
+    """Of all joints, for a share of time: what moves keeps its friction, what stands may stick, or rest on a stop."""
+    up, down = (share * level for level in levels(law, tau - law.damping * v - law.friction_offset, v))
+    reactions = [moving(v[i], up[i], down[i]) if sticks else FREE for i, sticks in enumerate(law.sticks)]
+    stops = [[resting(side, limit, q[i], v[i]) for side, limit in some] for i, some in enumerate(limits)]
+    return [r._replace(stops=s) for r, s in zip(reactions, stops, strict=True)]
+
+
+def limits_of(stops: tuple[tuple[int, int], ...], n: int, given: Mapping[str, Any]) -> Limits:
+    """Where the stops (joint, side) are, from the arrays `lower` and `upper`."""
+    return [[(side, given["upper" if side > 0 else "lower"][i]) for k, side in stops if k == i] for i in range(n)]
+
+
 def sticking_dynamics(
     model: Model, make: Make, method: str, optional: tuple[str, ...], *, stops: tuple[tuple[int, int], ...]
 ) -> Body:
@@ -206,17 +222,13 @@ def standing(
     forces = bias(model, tuple(name for name in optional if name not in ("lower", "upper")))
 
     def body(q: Any, qd: Any, tau: Any, **more: Any) -> Any:
-        limits = {side: more.pop(name, None) for side, name in ((1, "upper"), (-1, "lower"))}
         if n == 0:
             return zeros(0), zeros(0)
+        limits, outside = limits_of(stops, n, more), {name: x for name, x in more.items() if name not in ("lower", "upper")}
         M = mass(q)
         left = tau - law.damping * qd - law.friction_offset
-        b = left - forces(q, qd, **more)
-        gamma, (up, down) = inverse_diagonal(model, M), levels(law, left, qd)
-        reactions = [moving(qd[i], up[i], down[i]) if law.sticks[i] else FREE for i in range(n)]
-        pressed = [[resting(side, limits[side][i], q[i], qd[i]) for k, side in stops if k == i] for i in range(n)]
-        reactions = [r._replace(stops=s) for r, s in zip(reactions, pressed, strict=True)]
-        found = solver(M, b, gamma * b, gamma, reactions)
+        b, gamma = left - forces(q, qd, **outside), inverse_diagonal(model, M)
+        found = solver(M, b, gamma * b, gamma, holding(law, 1, tau, q, qd, limits))
         results = found.v, tau - left + found.r
         return tuple(stack([where(found.excess, np.nan, x) for x in result]) for result in results)
 

@@ -39,11 +39,15 @@ class Machine(NamedTuple):
 def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     """The step for these rollouts, compiled."""
     stops = stops if stops and stops.which else None
-    pushed = ("wrenches",) if acting.constant is not None or acting.function else ()
-    optional = (*pushed, *(STOPS if stops else ()))
-    options: dict[str, Any] = {"stops": stops.which, "iterations": AT_STOPS} if stops else {"iterations": ITERATIONS}
-    kernel = compile(plan.robot, STEP, optional=optional, backend=plan.backend, **options)
-    return Machine(plan, kernel, optional, stops)
+    chosen = _chosen(stops, acting.constant is not None or acting.function is not None)
+    return Machine(plan, compile(plan.robot, STEP, backend=plan.backend, **chosen), chosen["optional"], stops)
+
+
+def _chosen(stops: Stops | None, wrenches: bool) -> dict[str, Any]:
+    """What the step takes, and how: arguments of `compile` and `program`."""
+    which = stops.which if stops else ()
+    optional = (*(("wrenches",) if wrenches else ()), *(STOPS if which else ()))
+    return {"optional": optional, "stops": which, "iterations": AT_STOPS if which else ITERATIONS}
 
 
 def step_program(robot: Model, stops: Stops | None = None, *, wrenches: bool = False) -> Program:
@@ -59,9 +63,7 @@ def step_program(robot: Model, stops: Stops | None = None, *, wrenches: bool = F
     >>> step_program(da.robot("two_link").with_friction(coulomb=1.0)).inputs[0]
     Variable(name='q', shape=(2,))
     """
-    stops = stops if stops and stops.which else None
-    optional = (*(("wrenches",) if wrenches else ()), *(STOPS if stops else ()))
-    return program(robot, STEP, optional=optional, stops=stops.which if stops else ())
+    return program(robot, STEP, **_chosen(stops, wrenches))
 
 
 class Steps:

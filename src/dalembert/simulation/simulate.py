@@ -370,9 +370,19 @@ def _look(robot: Model, trajectory: Trajectory) -> None:
     bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
     if not bad.any():
         return
-    first = trajectory.time[np.argmax(bad.any(axis=0))]
-    advice = "; a smaller step, or Radau for stiff arms, may help" if first else ", since q0 or qd0 is not"
-    say = f"the motion of {robot.name} is not finite from t = {first:g} s on{advice}"
+    first = int(np.argmax(bad.any(axis=0)))
+    say = f"the motion of {robot.name} is not finite from t = {trajectory.time[first]:g} s on{_advice(trajectory, first)}"
     if trajectory.q.ndim == 2:
         raise Error(f"simulate: {say}")
     warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)
+
+
+def _advice(trajectory: Trajectory, first: int) -> str:
+    """Why the motion is not finite from a sample on, or what may help."""
+    if not first:
+        return ", since q0 or qd0 is not"
+    if not np.isfinite(trajectory.tau[..., first - 1, :]).all():
+        return ", since the joint forces are not"
+    if trajectory.slip_speed:
+        return f'; a slip_speed above {trajectory.slip_speed:g}, or integrator="{MOREAU}" without one, may help'
+    return "; a smaller step may help" if trajectory.sticks else "; a smaller step, or Radau for stiff arms, may help"

@@ -34,11 +34,11 @@ from dalembert.derived.sticking import (
     Solution,
     Stop,
     bias,
+    holding,
     inverse_diagonal,
     levels,
-    moving,
+    limits_of,
     newton,
-    resting,
 )
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import OUTSIDE, TAU
@@ -105,18 +105,17 @@ def stepping(
     """
     n, law = model.n, friction_law(model)
     forces = forces or bias(model, tuple(name for name in optional if name == "wrenches"))
-    sides: list[list[int]] = [[side for k, side in stops if k == i] for i in range(n)]
 
     def body(
         q: Any, v: Any, energies: Any, done: Any, guess: Any, tau: Any, tau_middle: Any, step: Any, again: Any, **more: Any
     ) -> Any:
         h, done, again = step[()], done[()], again[()]
-        limits = [[(side, more["upper" if side > 0 else "lower"][i]) for side in sides[i]] for i in range(n)]
+        limits = limits_of(stops, n, more)
         wrenches = {"wrenches": more["wrenches"]} if "wrenches" in more else {}
         either = lambda a, b: stack([where(again, x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
         m = _middle(model, laws, forces, wrenches, q, v, h)
 
-        reactions = _predicting(m, law, tau, limits)
+        reactions = holding(law, h / 2, tau, q, v, limits)
         first = m.solve(h / 2, tau, v, either(guess[0], v), either(m.gamma, 0 * v), reactions, solvers[0])
         a = 2 / h * (first.v - v)
 
@@ -180,16 +179,6 @@ def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: 
     return Middle(q, v, h, at, M, gamma, theta, law, lambda speed: forces(at, speed, **wrenches))
 
 
-def _predicting(m: Middle, law: FrictionLaw, tau: Any, limits: Sequence[Sequence[tuple[int, Any]]]) -> list[Reaction]:
-    """What moves keeps its friction, what stands may stick, and what rests on a stop may only leave it."""
-    up, down = levels(law, tau - law.damping * m.v - law.friction_offset, m.v)
-    reactions = [
-        moving(v, m.h / 2 * u, m.h / 2 * d) if sticks else FREE for v, u, d, sticks in zip(m.v, up, down, law.sticks, strict=True)
-    ]
-    stops = [[resting(side, limit, q, v) for side, limit in some] for some, q, v in zip(limits, m.q, m.v, strict=True)]
-    return [r._replace(stops=s) for r, s in zip(reactions, stops, strict=True)]
-
-
 class Moved(NamedTuple):
     """Positions after the step, the impulses of stops, and whether (above 0) one was struck."""
 
@@ -216,10 +205,13 @@ def _struck(m: Middle, laws: Laws, push: Any, rubbed: Any, v: Any, moved: Moved)
 
 
 def _turning(v: Any, a: Any, h: Any, up: Any, down: Any) -> Reaction:
-    """The impulses of friction in a step, in a part s of which the joint goes on as before, if it turns round at all."""
+    """The impulses of friction in a step, in a part s of which the joint goes on as before, if it turns round at all.
+
+    Where the predictor has it go on, s = 1/2: should another joint that comes to rest send it back, friction gives no energy.
+    """
     speed, lost = where(v, v, -v), where(v, -a, where(-v, a, 0)) * h
     turns = lost - speed
-    s = where(turns, speed / where(turns, lost, 1), 1)
+    s = where(turns, speed / where(turns, lost, 1), 0.5)
     return Reaction(h * where(-v, (1 - s) * up - s * down, up), h * where(v, (1 - s) * down - s * up, down))
 
 
@@ -267,6 +259,7 @@ def _kept(new: Any, after: Any, beyond: Any, a: Any, h: Any, met: Sequence[Stopp
         pressed = where(side * beyond, 1, 0)
         left = limit + rest * (after - rest / 2 * a)  # the parabola on which it leaves a stop that it has struck
         new = where(pressed, where(still, limit, left), new)
+    for (side, _, _), _, limit in met:  # after all of them: what leaves one stop may reach the other within the step
         new = where(side * (new - limit), limit, new)
     return new
 
