@@ -384,7 +384,7 @@ def test_documents(name, short, tmp_path):
     assert "{align" in document
     assert "$$" in e.save(tmp_path / "eom.md", short).read_text()
     assert str(e.M[0, 0]) in e.save(tmp_path / "eom.txt").read_text()
-    with pytest.raises(da.Error, match=r"\.tex or \.md or \.txt"):
+    with pytest.raises(da.Error, match=r"\.tex, \.md or \.txt"):
         e.save(tmp_path / "eom.pdf")
 
 
