@@ -41,7 +41,7 @@ def load(cls: type[M], path: str | Path) -> M:
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     if suffix not in readers:
-        hint = ": expand it to URDF first" if suffix == ".xacro" else ""
+        hint = "; expand it to URDF first: xacro FILE > arm.urdf" if suffix == ".xacro" else ""
         raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(readers)}{hint}")
     with opened(path) as file:
         data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
@@ -51,7 +51,7 @@ def load(cls: type[M], path: str | Path) -> M:
     if suffix != ".toml":
         model = replace(model, file=str(path.absolute()))
     if doubts := check(model).errors:
-        more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
+        more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return model
 
