@@ -188,11 +188,12 @@ def test_version_and_help(ran):
         "derive",
         "generate",
         "save",
+        "where",
     ]:
         code, out, _ = ran(command, "--help")
         assert code == 0
-        assert not re.search(r"<(bool|list|int|float)", out) and "-h" in out
-        assert "--payload" in out or command == "robots"
+        assert not re.search(r"<(bool|list|int|float|str|path)", out) and "-h" in out
+        assert "--payload" in out or command in ("robots", "where")
         assert "Examples" in out
         assert f"dalembert {command}" in out
     assert ran()[0] == 2
