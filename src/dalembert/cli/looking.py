@@ -139,7 +139,7 @@ def bench(
 def where(
     item: Annotated[list[str], typer.Argument(metavar="ITEM", help="Its document and number, such as FGL 3.3-55 or PBP 20.")],
 ) -> None:
-    """Show where an equation, table, figure or problem of the five documents is computed, tested and explained."""
+    """Show where an equation, table, figure or problem of the books and papers is computed, tested and explained."""
     print(da.source(" ".join(item)))
 
 
