@@ -188,11 +188,12 @@ def test_version_and_help(ran):
         "derive",
         "generate",
         "save",
+        "where",
     ]:
         code, out, _ = ran(command, "--help")
         assert code == 0
-        assert not re.search(r"<(bool|list|int|float)", out) and "-h" in out
-        assert "--payload" in out or command == "robots"
+        assert not re.search(r"<(bool|list|int|float|str|path)", out) and "-h" in out
+        assert "--payload" in out or command in ("robots", "where")
         assert "Examples" in out
         assert f"dalembert {command}" in out
     assert ran()[0] == 2
@@ -258,6 +259,21 @@ def test_inverse_and_forward(ran):
     code, everything, _ = ran("inverse", "two_link", "-", "--all", "-m", "lagrange_euler", text=STATES)
     code, back, _ = ran("forward", "two_link", "--no-header", "-m", "kalman", text=everything)
     np.testing.assert_allclose([[float(x) for x in row.split(",")] for row in back.splitlines()], qdd, atol=1e-12)
+
+
+def test_positions_alone_are_held(ran):
+    """With or without names, and with all that belongs to the state, so that `forward` takes it back."""
+    arm, q = da.robot("two_link").with_payload(2.0), [[0.1, 0.2], [-1, 2]]
+    code, out, err = ran("inverse", "two_link", "--at-rest", "--payload", "2", "--all", text="0.1 0.2\n-1 2\n")
+    assert (code, err) == (0, "")
+    assert out.startswith("q_joint1,q_joint2,qd_joint1,qd_joint2,qdd_joint1,qdd_joint2,tau_joint1,tau_joint2\n")
+    rows = np.array([row.split(",") for row in out.splitlines()[1:]], dtype=float)
+    np.testing.assert_allclose(rows, np.c_[q, np.zeros((2, 4)), arm.gravity_force(q)], atol=1e-12)
+    still = ran("forward", "two_link", "--payload", "2", "--no-header", text=out)[1]
+    np.testing.assert_allclose([eval(row) for row in still.splitlines()], 0.0, atol=1e-12)
+    named = ran("inverse", "two_link", "--at-rest", "--payload", "2", text="time,q2,q1,qd1\n0,0.2,0.1,5\n")[1]
+    np.testing.assert_allclose(eval(named.splitlines()[1]), rows[0, -2:], atol=1e-12)
+    assert ran("inverse", "two_link", text="0.1 0.2\n")[2].endswith("; --at-rest takes positions only\n")
 
 
 def test_files_in_and_out(ran):
@@ -460,6 +476,14 @@ def test_what_is_shown_fits_80_columns(ran, monkeypatch):
     for arguments in commands + [["info", name] for name in da.robot_names()]:
         for line in ran(*arguments)[1].splitlines():
             assert len(line) <= 80, f"{arguments}: {line}"
+
+
+def test_tables_of_long_names_fit_80_columns(ran):
+    """Names are not folded, however many words they are made of: further columns go below."""
+    name = "gripper_left_motor_double_link"
+    da.Robot("arm", tuple(da.Link(f"{name}_{i}", "base", da.Joint(f"{name}_joint_{i}")) for i in range(2))).save("long.toml")
+    out = ran("info", "long.toml")[1]
+    assert out.count(f"{name}_1") == 1 and max(map(len, out.splitlines())) <= 80
 
 
 def test_the_motion_of_a_report_is_read_back(ran):

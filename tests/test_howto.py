@@ -1,6 +1,8 @@
 """The pages that tell how to do something: their code runs, and what their tables call the same is the same."""
 
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +29,29 @@ def test_pages_run(page, tmp_path, monkeypatch):
         for library in re.findall(r"^import (torch|jax|casadi)$", block, re.MULTILINE):
             pytest.importorskip(library)
         exec(compile(block, page.name, "exec"), state)
+
+
+def commands(page):
+    """The lines of its shell blocks in which ours is run; the Panda is built in, and a file of one's own is a small arm."""
+    lines = "".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)).splitlines()
+    return [line.replace("panda.urdf", "panda").replace("my_arm", "arm") for line in lines if re.search(r"(^|\| )dalembert ", line)]
+
+
+WITH_COMMANDS = [page for page in (*sorted(PAGES.glob("*.md")), PAGES.with_name("command_line.md")) if commands(page)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
+def test_commands_run(page, tmp_path):
+    """One after the other, in a shell."""
+    pytest.importorskip("typer")
+    (tmp_path / "arm.urdf").write_text(URDF)
+    robots = da.load(tmp_path / "arm.urdf"), da.robot("puma560"), da.robot("panda")
+    columns = [f"{part}_{joint}" for robot in robots for part in ("q", "qd", "qdd", "tau") for joint in robot.joint_names]
+    (tmp_path / "states.csv").write_text(f"{','.join(columns)}\n{','.join(['0.1'] * len(columns))}\n")
+    script = ["set -e -o pipefail", f'dalembert() {{ "{sys.executable}" -m dalembert "$@"; }}', *commands(page)]
+    done = subprocess.run(["bash", "-c", "\n".join(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 def table(name, title):

@@ -169,6 +169,8 @@ MISTAKES = {
     "large curvature": (lambda: LONG.riemann_curvature(np.zeros(30)), "there is no other method"),
     "large proof": (lambda: da.prove_equal("R" * 30, "lagrange_euler"), "use newton_euler"),
     "suffix": (lambda: da.load("robot.xacro"), "expand it to URDF"),
+    "folder": (lambda: da.load("."), ". is a folder: name a .urdf or .toml file"),
+    "long name": (lambda: da.load("x" * 300), "cannot be read"),
     "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
 }  # fmt: skip
 

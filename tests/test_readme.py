@@ -1,6 +1,5 @@
 """What the README shows runs, and what it names exists."""
 
-import io
 import re
 import shlex
 from pathlib import Path
@@ -54,6 +53,7 @@ def test_homework(ran):
     assert Path("equations.tex").read_text().startswith(r"\documentclass")
     assert "Lagrange-Euler" in Path("derivation.tex").read_text()
     assert scope["tau"].shape == (2,) and scope["fall"].time[-1] == 2.0
+    assert np.ptp(scope["fall"].energy) < 1e-6 and Path("fall.png").exists()
 
 
 def test_my_robot(ran):
@@ -63,16 +63,19 @@ def test_my_robot(ran):
     assert np.abs(scope["motion"].q[-1] - scope["q"]).max() < 0.1  # the controller pulls it back
 
 
-def test_commands_of_my_robot(ran, monkeypatch):
+def test_commands_of_my_robot(ran, capsys):
     pytest.importorskip("typer")
     from dalembert.cli import main
 
-    monkeypatch.setattr("sys.stdin", io.StringIO())
+    Path("positions.csv").write_text("0.1,0.2,0.3\n-1,0,0.5\n")
     shown = [line.partition("#")[0] for line in re.findall(r"^dalembert .*$", README, re.MULTILINE)]
-    assert len(shown) == 3
+    assert len(shown) == 4
     for line in shown:
         assert main(shlex.split(line)[1:]) == 0, line
     assert Path("gravity.c").exists()
+    loaded = da.load("arm.urdf").with_payload(2.0, (0, 0, 0.1))
+    held = capsys.readouterr().out.partition("tau_")[2].splitlines()[1:]
+    np.testing.assert_allclose([eval(row) for row in held], loaded.gravity_force([[0.1, 0.2, 0.3], [-1, 0, 0.5]]), atol=1e-12)
 
 
 def test_learning(ran):

@@ -31,6 +31,7 @@ NAMES = {
     "computeMinverse": "inverse_mass_matrix(q)",
     "computeJointTorqueRegressor": "regressor(q, qd, qdd)",
     "nonLinearEffects": "bias_force(q, qd)",
+    "nle": "bias_force(q, qd)",
     "forwardKinematics": "poses(q)",
     "centerOfMass": "center_of_mass(q)",
     "jacobianCenterOfMass": "com_jacobian(q)",
@@ -59,6 +60,7 @@ NAMES = {
     "ndof": "n",
     "coriolis_vector": "coriolis_force(q, qd)",
     "gravity_vector": "gravity_force(q)",
+    "gravity_torque": "gravity_force(q)",
     "mass": "total_mass",
 }
 LOADERS = ("from_urdf", "load_urdf", "URDF", "buildModelFromUrdf", "from_file", "load_model", "loadModel")

@@ -58,7 +58,7 @@ class _Column:
     """The cells of a column, the title first; each becomes some lines."""
 
     def __init__(self, cells: list[str], right: bool) -> None:
-        self.words = any(len(re.findall("[A-Za-z]{3,}", cell)) > 3 for cell in cells[1:])
+        self.words = any(len(re.findall(r"(?<!\S)\S*[A-Za-z]{3}", cell)) > 3 for cell in cells[1:])  # a name is one word
         self.right = right and not self.words
         self.cells = [[cell] for cell in cells]
 

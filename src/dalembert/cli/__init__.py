@@ -57,11 +57,11 @@ def _run(arguments: list[str]) -> int:
     """Typer's own handling of errors would print boxes, so only its parsing and calling are used."""
     import typer
 
-    from dalembert.cli.app import app, flags_without_types
+    from dalembert.cli.app import app, without_types
 
     usage_error: Any = typer.BadParameter.__base__  # of click, or of typer's own copy of it, by its version
     command = typer.main.get_command(app)
-    flags_without_types(command)
+    without_types(command)
     try:
         if "_DALEMBERT_COMPLETE" in os.environ:  # a shell asks for completions
             command.main(arguments, prog_name="dalembert")

@@ -63,9 +63,11 @@ for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Wr
         app.command(function.__name__, rich_help_panel=panel, epilog=examples)(command)
 
 
-def flags_without_types(command: Any) -> None:
-    """Flags take no value: the help shows none."""
+def without_types(command: Any) -> None:
+    """Flags take no value, and arguments have names that say what they are: the help shows no types such as <bool>."""
     for each in (command, *getattr(command, "commands", {}).values()):
         for option in (*each.params, each.get_help_option(typer.Context(each, help_option_names=HELP))):
             if getattr(option, "is_flag", False):
                 option.metavar = ""
+            elif option.param_type_name == "argument":
+                option.display_type_rich = lambda ctx: None  # newer versions of typer show one

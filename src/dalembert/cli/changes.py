@@ -42,7 +42,9 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
     """
     signature = inspect.signature(command)
     optional = signature.parameters["robot"].default is None
-    shown = typer.Argument(metavar="[ROBOT]", help="A robot; without one, polynomials in n.", autocompletion=complete_robot)
+    shown = typer.Argument(
+        metavar="ROBOT", help="A robot; without one, counts are polynomials in n.", autocompletion=complete_robot
+    )
     name: Any = Annotated[str | None, shown] if optional else RobotName
 
     @wraps(command)

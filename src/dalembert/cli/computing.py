@@ -26,9 +26,11 @@ from dalembert.text import table, wrapped
 CHOICES = (*INTEGRATORS, "moreau", *SOLVERS)
 
 _source = typer.Argument(
-    metavar="STATES", help="A .csv, .npy or .npz file; - is standard input. Columns q_<joint>, qd_<joint>, ... or in order."
+    metavar="STATES",
+    help="A .csv, .npy or .npz file; - is standard input. Its columns are named q_<joint>, qd_<joint>, ..., or in this order.",
 )
-_all = typer.Option("--all", help="Also write the input states.")
+_at_rest = typer.Option("--at-rest", help="The input has positions q only: write the forces that hold the arm there.")
+_all = typer.Option("--all", help="Write the input states, too, so that the file can be read back.")
 _header = typer.Option("--header/--no-header", help="Whether CSV output starts with a header line.")
 
 
@@ -42,11 +44,12 @@ def inverse(
     states: Annotated[str, _source] = "-",
     output: Output = "-",
     method: Annotated[str | None, _method("inverse_dynamics")] = None,
+    at_rest: Annotated[bool, _at_rest] = False,
     everything: Annotated[bool, _all] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
     """Joint forces tau from q, qd, qdd."""
-    _evaluate(robot, "inverse_dynamics", states, output, method, everything, header)
+    _evaluate(robot, "inverse_dynamics", states, output, method=method, at_rest=at_rest, everything=everything, names=header)
 
 
 def forward(
@@ -58,14 +61,14 @@ def forward(
     header: Annotated[bool, _header] = True,
 ) -> None:
     """Joint accelerations qdd from q, qd, tau."""
-    _evaluate(robot, "forward_dynamics", states, output, method, everything, header)
+    _evaluate(robot, "forward_dynamics", states, output, method=method, everything=everything, names=header)
 
 
-def _evaluate(robot: Robot, quantity: str, source: str, target: str, method: str | None, everything: bool, header: bool) -> None:
+def _evaluate(robot: Robot, quantity: str, source: str, target: str, **options: Any) -> None:
     if source == "-" and sys.stdin.isatty():
         raise Error("states are read from standard input, but nothing is piped in: give a file, or pipe one")
     with progress(quantity.replace("_", " ")) as bar:
-        count = evaluate_states(robot, quantity, source, target, method=method, everything=everything, names=header, progress=bar)
+        count = evaluate_states(robot, quantity, source, target, progress=bar, **options)
     if target != "-":
         said(f"{target}: {count} states")
 
@@ -80,38 +83,44 @@ def simulate(
         str | None, typer.Option("--qd0", metavar="QD", help="Initial velocities, in the same way; at rest by default.")
     ] = None,
     duration: Annotated[float, typer.Option("--duration", "-t", metavar="S", help="Seconds to simulate.")] = 1.0,
-    step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds of a step.")] = 1e-3,
+    step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Time step in seconds.")] = 1e-3,
     integrator: Annotated[
         str | None,
         typer.Option(
             "--integrator",
             "-i",
             metavar="NAME",
-            help=f"One of {', '.join(CHOICES)}; moreau where joints rub or stop, else rk4.",
+            help=f"One of {', '.join(CHOICES)}; default: moreau with Coulomb friction or stops, else rk4.",
             autocompletion=completing(*CHOICES),
         ),
     ] = None,
     restitution: Annotated[
         float | None,
-        typer.Option(metavar="E", help="Limits are stops, which joints leave with this share of their speed (0 to 1)."),
+        typer.Option(metavar="E", help="Make the limits stops, from which joints rebound with this share of their speed (0 to 1)."),
     ] = None,
     slip_speed: Annotated[
         float | None,
-        typer.Option("--slip-speed", metavar="V", help="Smooth Coulomb friction, c tanh(qd / this), for other integrators."),
+        typer.Option(
+            "--slip-speed", metavar="V", help="Make Coulomb friction smooth, c tanh(qd / V), which all integrators but moreau need."
+        ),
     ] = None,
     saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the effort limits.")] = False,
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
         str | None,
         typer.Option(
-            "--torque", metavar="TAU", help="Joint forces: a number for each joint, or a file with a row for each step; default 0."
+            "--torque",
+            metavar="TAU",
+            help="Joint forces: a number for each joint, or a file with a row for each step. They are 0 by default.",
         ),
     ] = None,
     velocities: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"What is integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES)),
+        typer.Option(
+            metavar="NAME", help=f"Which velocities are integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES)
+        ),
     ] = "joint",
-    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep every K-th step.")] = 1,
+    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep only every K-th step.")] = 1,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
 ) -> None:
     """Simulate the motion; without an output file, print a summary with the energy balance."""
@@ -212,7 +221,14 @@ def _balance(trajectory: Trajectory) -> str:
 
 
 COMMANDS = (
-    (inverse, ["dalembert inverse puma560 states.csv -o tau.csv", "make_states | dalembert inverse puma560 - --all > all.csv"]),
+    (
+        inverse,
+        [
+            "dalembert inverse puma560 states.csv -o tau.csv",
+            "echo 0.3,0.5 | dalembert inverse two_link --at-rest",
+            "make_states | dalembert inverse puma560 - --all > all.csv",
+        ],
+    ),
     (forward, ["dalembert forward puma560 states.npz -o qdd.npy --method brandl"]),
     (
         simulate,

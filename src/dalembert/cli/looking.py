@@ -41,7 +41,7 @@ def info(robot: Robot) -> None:
 
 
 def check(robot: Robot, context: typer.Context) -> None:
-    """List suspicious data: errors, with which results are wrong (exit code 1), and hints (exit code 0)."""
+    """List suspicious data: errors, which make results wrong (exit code 1), and hints (exit code 0)."""
     findings = robot.check()
     print(in_words(str(findings)))
     if angles := [float(x) for found in findings.about("angle") for x in SNAP.findall(found.message)]:
@@ -54,8 +54,10 @@ def check(robot: Robot, context: typer.Context) -> None:
 
 def study(
     robot: Robot,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report.")] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="With every formulation in the page, as WebAssembly.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; default: study-NAME.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
@@ -77,9 +79,11 @@ def study(
 
 def live(
     robot: Robot,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page: live-NAME.html.")] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="With every formulation, as WebAssembly.")] = False,
-    opened: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser, on a terminal.")] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page; default: live-NAME.html.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser, if run from a terminal.")] = True,
 ) -> None:
     """Write a page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
     path = da.live(robot, output, everything=everything)
@@ -133,9 +137,9 @@ def bench(
 
 
 def where(
-    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="An equation, table, figure or problem: FGL 3.3-55, PBP 20.")],
+    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="Its document and number, such as FGL 3.3-55 or PBP 20.")],
 ) -> None:
-    """Tell where an item of the five documents is computed, tested and explained."""
+    """Show where an equation, table, figure or problem of the books and papers is computed, tested and explained."""
     print(da.source(" ".join(item)))
 
 

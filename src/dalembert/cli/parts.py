@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.errors import Error
 from dalembert.model.files import load
 from dalembert.robots import Robot
 from dalembert.storage.saving import save_text
@@ -51,10 +50,6 @@ def find_robot(name: str) -> Robot:
     """A built-in robot, or one from a file."""
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
-    if Path(name).is_dir():
-        inside = sorted(x.name for x in Path(name).iterdir() if x.suffix.lower() in FILES)
-        there = f"such as {Path(name) / inside[0]}" if inside else "there is none in it"
-        raise Error(f"{name} is a folder: name a .urdf or .toml file, {there}")
     return load(Robot, name)
 
 

@@ -41,7 +41,7 @@ def save(
     robot: Robot,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; it ends in .toml.")],
 ) -> None:
-    """Save the robot, with what the options below change, as a TOML file that every command takes."""
+    """Save the robot, as changed by the options below, as a TOML file that every command takes."""
     robot.save(file)
     said(file)
 
@@ -58,11 +58,13 @@ def equations(
         str,
         typer.Option("--format", "-f", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", autocompletion=completing(*FORMATS)),
     ] = "text",
-    long: Annotated[bool, typer.Option("--long", help="cos(q1 + q2) in full instead of the books' C_12, in LaTeX.")] = False,
+    long: Annotated[bool, typer.Option("--long", help="In LaTeX, write cos(q1 + q2) in full instead of the books' C_12.")] = False,
     book: Annotated[
         bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
     ] = False,
-    shared: Annotated[bool, typer.Option("--shared", help="As assignments with shared subexpressions, for larger arms.")] = False,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Write assignments with shared subexpressions, for larger arms.")
+    ] = False,
     output: Output = "-",
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
@@ -121,7 +123,7 @@ def generate(
             "--quantity",
             "-q",
             metavar="QUANTITY",
-            help=f"What to compute, inverse_dynamics by default; again for more. One of {', '.join(QUANTITIES)}.",
+            help=f"What to compute, inverse_dynamics by default; repeat the option for more. One of {', '.join(QUANTITIES)}.",
             autocompletion=completing(*QUANTITIES),
         ),
     ] = None,
@@ -131,7 +133,7 @@ def generate(
             "--method",
             "-m",
             metavar="METHOD",
-            help=f"The formulation, the quantity's own by default; for inverse_dynamics one of {_INVERSE}.",
+            help=f"The formulation; each quantity has a default. For inverse_dynamics one of {_INVERSE}.",
             autocompletion=_complete_method,
         ),
     ] = None,
@@ -144,8 +146,8 @@ def generate(
             metavar="TYPE", help="Numbers in C: double, or float for microcontrollers.", autocompletion=completing(*REALS)
         ),
     ] = "double",
-    header: Annotated[bool, typer.Option("--header", help="Write a header file, too; C only, into a folder (-o).")] = False,
-    no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave the functions of batches out; C only.")] = False,
+    header: Annotated[bool, typer.Option("--header", help="Write a header file, too, into the folder -o; C only.")] = False,
+    no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave out the functions for batches; C only.")] = False,
     output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
 ) -> None:
     """Write quantities as one self-contained file of C, Python, MATLAB, Julia, JavaScript or WebAssembly with a self-test."""

@@ -44,7 +44,7 @@ REALS = ("double", "float")
 SYNTAXES = {real: _syntax(real) for real in REALS}
 
 _RESTRICT = """
-// Arrays must not overlap. C++ and compilers that know no restrict in brackets are not told.
+// Arrays must not overlap: restrict says so, where the compiler knows it inside brackets (C++ does not).
 #if defined(__cplusplus) || defined(_MSC_VER)
 #define DALEMBERT_RESTRICT
 #else

@@ -279,7 +279,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
     first, moving = functions[0], [link.joint for link in robot.links]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     batch = ", its _batch version several, one after the other in each array" if style.batch else ""
-    allowed = "rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"
+    allowed = "what rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"
     return [
         f"{robot.name}: {', '.join(f.name for f in functions)}",
         f"Written by dalembert {__version__}, robot.generate({style.language!r}, ...). Self-contained.",
@@ -288,7 +288,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example, batch=batch) for line in _HOW[style.language]),
-        f"It compares with stored results of the library, to {'what ' if style.single else ''}{allowed}.",
+        f"It compares with stored results of the library, to within {allowed}.",
         *((SAID, f"Figures are the largest of {DRAWN} such states, compared with double precision.") if style.single else ()),
     ]
 

@@ -117,7 +117,8 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
         yield _found(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic
-        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}" + ("" if m.joint in joints else " (there is no such joint)")
+        told = f"{m.multiplier:g} * {m.joint}" if m.multiplier != 1.0 else m.joint
+        told += f" + {m.offset:g}" * (m.offset != 0.0) + " (there is no such joint)" * (m.joint not in joints)
         cure = f"; hold both with robot.lock({ {m.joint: 0.0, joint.name: m.offset} })" if m.joint in joints else ""
         yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent{cure}")
     if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):

@@ -19,7 +19,7 @@ from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.storage import limits
-from dalembert.storage.opening import file_path, opened
+from dalembert.storage.opening import file_path, opened, told
 from dalembert.storage.saving import save_text
 
 M = TypeVar("M", bound=Model)
@@ -40,8 +40,13 @@ def load(cls: type[M], path: str | Path) -> M:
     path = file_path(path)
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
+    with told(str(path), "read"):
+        inside = sorted(x.name for x in path.iterdir() if x.suffix.lower() in readers) if path.is_dir() else None
+    if inside is not None:
+        there = f"such as {path / inside[0]}" if inside else "there is none in it"
+        raise Error(f"{path} is a folder: name a .urdf or .toml file, {there}")
     if suffix not in readers:
-        hint = ": expand it to URDF first" if suffix == ".xacro" else ""
+        hint = "; expand it to URDF first: xacro FILE > arm.urdf" if suffix == ".xacro" else ""
         raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(readers)}{hint}")
     with opened(path) as file:
         data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
@@ -51,7 +56,7 @@ def load(cls: type[M], path: str | Path) -> M:
     if suffix != ".toml":
         model = replace(model, file=str(path.absolute()))
     if doubts := check(model).errors:
-        more = f" and {len(doubts) - 1} more, see robot.check()" if len(doubts) > 1 else ""
+        more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return model
 

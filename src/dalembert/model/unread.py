@@ -106,7 +106,8 @@ def _of_attributes(link: str, here: str, element: Element, known: tuple[str, ...
     odd = [key for key, value in element.attrib.items() if key not in known and not key.startswith("xml") and not _zero(value)]
     if odd:
         near = difflib.get_close_matches(odd[0], known, n=1)
-        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        listed = f" (known: {', '.join(known)})" if element.tag in ATTRIBUTES else ""
+        meant = f" (did you mean {near[0]!r}?)" if near else listed
         shown = ", ".join(brief(key, 24) for key in odd[:3]) + (", ..." if len(odd) > 3 else "")
         yield _note(link, f"{here}<{element.tag}> has {shown}, which {'is' if len(odd) == 1 else 'are'} ignored{meant}")
 

@@ -23,7 +23,7 @@ M = TypeVar("M", bound=Model)
 KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
 UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
-UNSUPPORTED = {"floating": "a free base", "planar": "a joint with two degrees of freedom", "spherical": "a ball joint"}
+UNSUPPORTED = {"floating": "a free base", "planar": "a planar joint", "spherical": "a ball joint"}
 
 
 def parse_urdf(cls: type[M], data: bytes, what: str = "URDF") -> M:
@@ -43,7 +43,7 @@ def _robot(cls: type[M], root: Element, what: str) -> M:
         hint = {"mujoco": ": MJCF is not supported", "sdf": ": SDF is not supported"}.get(root.tag, "")
         raise Error(f"the root element is <{root.tag[:40]}>, a URDF has <robot>{hint}")
     if any(str(e.tag).startswith("xacro:") or any("${" in v for v in e.attrib.values()) for e in root.iter()):
-        raise Error("this is a xacro file; expand it to plain URDF first")
+        raise Error("this is a xacro file; expand it first: xacro FILE > arm.urdf")
     inertias: dict[str, Inertia] = {}
     for element in root.findall("link"):
         name = text(element.get("name"), "the name of a link")
@@ -89,7 +89,9 @@ def _joints(root: Element, links: dict[str, Inertia]) -> list[tuple[str, str, El
             ends.append(link)
         parent, child = ends
         if child in carried:
-            raise Error(f"link {child!r} is the child of two joints, {carried[child]!r} and {name!r}")
+            raise Error(
+                f"link {child!r} is the child of two joints, {carried[child]!r} and {name!r}; closed loops are not supported"
+            )
         carried[child] = name
         joints.append((parent, child, element))
     return joints

@@ -24,13 +24,15 @@ def evaluate_states(
     target: str | Path,
     *,
     method: str | None = None,
+    at_rest: bool = False,
     everything: bool = False,
     names: bool = True,
     progress: Progress | None = None,
 ) -> int:
     """Inverse or forward dynamics of a file of states, into another file; returns how many states there were.
 
-    `everything` writes the states (and t) beside the result. Memory does not grow with the number of states.
+    `at_rest` reads positions only, all else is zero; `everything` writes the states (and t) beside the result. Memory does not grow
+    with the number of states.
     """
     described = quantity_named(quantity)
     if quantity not in ("inverse_dynamics", "forward_dynamics"):
@@ -38,12 +40,14 @@ def evaluate_states(
     a_robot(robot, "evaluate_states")
     method = described.check_method(method, robot.parents)
     everything = flag(everything, "everything")
+    wanted = ["q"] if flag(at_rest, "at_rest") else list(described.inputs)
     (result,) = described.outputs
     count, singular, first = 0, 0, -1
 
     def computed() -> Iterator[States]:
         nonlocal count, singular, first
-        for states in read_states(robot, source, list(described.inputs), progress):
+        for states in read_states(robot, source, wanted, progress):
+            states |= {part: np.zeros_like(states["q"]) for part in described.inputs if part not in wanted}
             given = [states[x] for x in described.inputs]
             values = compile(robot, quantity, method)(*given)
             weak = singular_states(robot, described, method, (values,), given[0], (len(values),)) if described.divides else None

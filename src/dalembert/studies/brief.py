@@ -24,7 +24,7 @@ def forces(robot: Robot) -> tuple[str, Cells]:
         unit = "N" if link.joint.kind == "prismatic" else "N m"
         sizes = [float(np.abs(part[:, i]).max()) for part in parts]
         cells.append([link.joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
-    return f"largest joint forces along the motion of the report ({motion.time[-1]:g} s), and of their parts", cells
+    return f"largest joint forces, and their parts, along the motion of the report ({motion.time[-1]:g} s)", cells
 
 
 def best(comparison: Comparison) -> tuple[str, Cells]:
