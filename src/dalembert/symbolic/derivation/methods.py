@@ -270,7 +270,7 @@ def kalman_steps(x: Lettered) -> list[Entries]:
 
 
 def diagonalized_steps(x: Lettered) -> list[Entries]:
-    """X, s, M, the filter, then V and xi, lambda, b, y and c, z and kappa, the rates of xi, and those of qd: Kozlowski, (34) to (46).
+    """X, s, M, the filter, then V and xi, lambda, b, y and c, z and kappa, the rates of xi, and those of qd: Kozlowski, section 4.
 
     D_i, xi_i, c_i and kappa_i are letters once they are found.
     """

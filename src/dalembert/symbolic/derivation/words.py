@@ -503,8 +503,8 @@ DIAGONALIZED = (
     Words(
         "The joint accelerations",
         "(36)",
-        r"\ddot{q}_i = \dot{\xi}_i - \frac{1}{D_i} (\dot{\lambda}_i s_i) \cdot (1 - s_i G_i^T) X_i^T V_{i-1} - G_i \cdot X_i^T A_{i-1}, "
-        r"\quad A_i = X_i^T A_{i-1} + \Omega_i^T V_i + s_i \ddot{q}_i",
+        r"\ddot{q}_i = \dot{\xi}_i - \frac{1}{D_i} (\dot{\lambda}_i s_i) \cdot (1 - s_i G_i^T) X_i^T V_{i-1} - "
+        r"G_i \cdot X_i^T A_{i-1}, \quad A_i = X_i^T A_{i-1} + \Omega_i^T V_i + s_i \ddot{q}_i",
         r"The rate of $\xi_i$, solved for $\ddot{q}_i$, with $\ddot{q}_j$ of the joints before. A simulation in "
         r"$(q, \xi)$ does without this step.",
     ),
