@@ -8,7 +8,7 @@ import pytest
 from test_rows import anchors, names, runs
 
 import dalembert as da
-from dalembert.formulations import METHODS
+from dalembert.formulations import METHODS, methods
 from dalembert.studies import concordance
 from dalembert.studies.concordance import _NUMBER, KINDS, entries, resolved, sources, tags
 from dalembert.studies.errata import ERRATA
@@ -105,6 +105,8 @@ def test_lines_are_those_of_the_function():
         )
         if named in known and (found := enclosing(item)) in known:
             assert found == named, f"{item.name}: {item.place} is in {found}, not in {named}"
+        if home.parts[1] == "formulations" and home.stem in (able := methods(named)) and len(able) > 1:
+            assert item.method == home.stem, f"{item.name}: {item.place} is not what {named} runs without a method"
 
 
 IDENTITIES = {"Kozlowski 46", "Kozlowski 47"}  # of two quantities, or of one: nothing evaluates them but their tests
