@@ -79,7 +79,9 @@ def runs(test, function, method, problems):
     assert re.search(as_written, text), f"{test} does not call {called}"
     choice = inspect.signature(resolved(function)).parameters.get("method") if method else None
     if choice and choice.default != method:
-        assert re.search(rf"\b{method}\b|\bmethod=method\b|\"method\": method\b", text), f"{test} does not call {called} by {method}"
+        assert re.search(rf"\b{method}\b|\bmethod=method\b|\"method\": method\b", text), (
+            f"{test} does not call {called} by {method}"
+        )
 
 
 def source(file, test, problems):
