@@ -97,6 +97,15 @@ def test_exponentials_and_logarithms(angle):
             close(al.log_se3(T), V, 1e-11)
 
 
+def test_rotation_matrix_of_two_sets_of_axes():
+    """It takes the components of a vector along the rotated axes to those along the fixed ones."""
+    fixed, rotated = al.exp_so3(some(3)), al.exp_so3(some(4, 3))
+    W, vector = al.rotation_matrix(fixed, rotated), some(3)
+    close(np.matvec(W, rotated @ vector), np.broadcast_to(fixed @ vector, (4, 3)), 1e-14)
+    close(W @ np.swapaxes(W, -1, -2), np.broadcast_to(np.eye(3), (4, 3, 3)), 1e-14)
+    close(al.rotation_matrix(np.eye(3), al.exp_so3([0, 0, 0.3]).T), al.rodrigues([0, 0, 1], 0.3), 1e-15)
+
+
 def test_functions_take_batches():
     w, V = some(4, 1, 3), some(5, 6)
     assert al.exp_so3(w).shape == (4, 1, 3, 3) and al.log_so3(al.exp_so3(w)).shape == (4, 1, 3)

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from test_rows import anchors, names
+from test_rows import anchors, names, runs
 
 import dalembert as da
-from dalembert.formulations import METHODS
+from dalembert.formulations import METHODS, methods
 from dalembert.studies import concordance
 from dalembert.studies.concordance import _NUMBER, KINDS, entries, resolved, sources, tags
 from dalembert.studies.errata import ERRATA
@@ -56,6 +56,12 @@ def test_items_are_claimed():
             assert name in claimed or kind(name) != "equation", f"nobody claims {name}: a tag or `in` is missing"
 
 
+def test_items_are_understood_alone():
+    """`dalembert where` shows one of them, without the one before."""
+    for name, entry in entries().items():
+        assert not re.match(r"(the same|its|their|that|these|both|it)\b", entry["what"]), f"{name}: {entry['what']}"
+
+
 @pytest.mark.parametrize("document", EQUATIONS)
 def test_items_name_what_exists(document):
     for item in sources():
@@ -76,6 +82,7 @@ def check(item):
         assert item.method in da.methods(item.function.rpartition(".")[2]), item
     file, _, test = item.test.partition("::")
     assert test in names(file), f"{item.name}: {file} has no {test}"
+    runs(item.test, item.function, item.method, item.number.removeprefix("problem "))
     line = (concordance.PACKAGE.parent / item.file).read_text(encoding="utf-8").splitlines()[item.line - 1]
     if item.within is None:
         wanted = _NUMBER if kind(item.name) == "equation" else r"\s*(def|class) "
@@ -98,6 +105,20 @@ def test_lines_are_those_of_the_function():
         )
         if named in known and (found := enclosing(item)) in known:
             assert found == named, f"{item.name}: {item.place} is in {found}, not in {named}"
+        if home.parts[1] == "formulations" and home.stem in (able := methods(named)) and len(able) > 1:
+            assert item.method == home.stem, f"{item.name}: {item.place} is not what {named} runs without a method"
+
+
+IDENTITIES = {"Kozlowski 46", "Kozlowski 47"}  # of two quantities, or of one: nothing evaluates them but their tests
+
+
+def test_lines_are_those_that_compute():
+    """A function that asks the engine for a quantity computes nothing itself; problems are solved on their page."""
+    for item in (item for item in sources() if item.within is None and item.file and kind(item.name) == "equation"):
+        code = ast.parse((concordance.PACKAGE.parent / item.file).read_text(encoding="utf-8"))
+        inside = [x for x in code.body if isinstance(x, ast.FunctionDef) and x.lineno <= item.line <= x.end_lineno]
+        asks = any(re.match(r"return _?asked\(", ast.unparse(x.body[-1])) for x in inside)
+        assert asks == (item.name in IDENTITIES), f"{item.name}: {item.place}"
 
 
 def test_misprints_are_at_their_items():
@@ -126,6 +147,15 @@ def test_misprints_are_at_their_items():
         ("FGL Table 3.4", "FGL table 3.4"),
         ("Kozlowski fig. 1", "Kozlowski figure 1"),
         ("problem 3.11", "FGL problem 3.11"),
+        ("prob. 3.11", "FGL problem 3.11"),
+        ("FGL figs 3.10", "FGL figure 3.10"),
+        ("prop 9.1", "PL proposition 9.1"),
+        ("silver a2", "Silver A.2"),
+        ("FGL 3.3 \u2013 55", "FGL 3.3-55"),  # the dash of a PDF
+        ("Koz\u0142owski 36", "Kozlowski 36"),  # as he writes himself
+        ("Fu et al. 3.3-55", "FGL 3.3-55"),
+        ("Park 9.83", "PL 9.83"),  # one of two documents has it
+        ("bobrow 20", "PBP 20"),
     ],
 )
 def test_names_as_people_write_them(asked, name):
@@ -138,6 +168,10 @@ def test_names_as_people_write_them(asked, name):
         ("36", "'36' is in more than one document: say Kozlowski 36 or PBP 36"),
         ("FGL 3.3-60", r"no item 'FGL 3.3-60'; near it: FGL 3.3-"),
         ("3.3-60", r"no item '3.3-60'; near it: FGL 3.3-"),
+        ("Park 3.3-55", "no item 'Park 3.3-55'"),
+        ("Lynch and Bobrow 9.83", "unknown document in 'Lynch and Bobrow 9.83'"),
+        ("e-b6", "E-B6 is a misprint at PBP 61, PBP 62, PBP 63, PBP 64: ask for that"),
+        ("T1", "T1 has no number: see docs/errata.md"),
         ("Goldstein 3", "unknown document in 'Goldstein 3'; known: Silver, FGL, PL, Kozlowski, PBP"),
         ("", "an item must be a name such as 'FGL 3.3-55'"),
         (3, "an item must be a name such as 'FGL 3.3-55', got 3"),

@@ -192,6 +192,28 @@ def test_filter():
         d.at([0, 0], [0, 0], [0])
 
 
+def test_diagonal_equations():
+    """xi by hand; the energy; C, the rates of P and the forces are those that the library computes."""
+    d, arm = derived("diagonalized_unnormalized"), da.robot("two_link")
+    D1, D2 = sympy.symbols("D1 D2")
+    same([d["xi1"], d["xi2"]], [a, b + a * (1 + m2 * l**2 * C2 / 2 / D2)])
+    pivots = {D2: D[1][1], D1: sympy.Matrix(D).det() / D[1][1]}
+    energy = sum(Di * sympy.sympify(d[f"xi{i}"]) ** 2 for i, Di in ((1, D1), (2, D2)))
+    same([energy.subs(pivots)], [D[0][0] * a**2 + 2 * D[0][1] * a * b + D[1][1] * b**2])
+    state = q, qd, _ = state_of(arm)
+    given = {"D": arm.diagonalize(q).D, "xi": arm.quasi_velocity(q, qd, normalized=False), "tau": np.array([2.0, -1.0])}
+    kappa = given["kappa"] = arm.quasi_force(q, given["tau"], normalized=False)
+    known = {f"{name}{i + 1}": x for name, array in given.items() for i, x in enumerate(array)}
+    weight = arm.quasi_force(q, arm.gravity_force(q), normalized=False)
+    coriolis = arm.quasi_coriolis(q, given["xi"], normalized=False) + weight
+    close([at(d, f"c{i}", state, **known) for i in (1, 2)], coriolis, 1e-13)
+    close([at(d, f"kappa{i}", state, **known) for i in (1, 2)], kappa, 1e-13)
+    D_dot = arm.diagonalize(q + 1e-30j * qd).D.imag / 1e-30
+    close([at(d, f"lambda{i}", state, **known)[2, 2] for i in (1, 2)], D_dot, 1e-13, scale=1.0)
+    assert str(d["qdd1"]) == str(d["xi_dot1"])  # nothing moves the first joint but itself
+    assert {"E-K5", "E-K6", "E-K8", "E-K12"} <= set(re.findall(r"E-K\d+", d.markdown()))
+
+
 def test_problem_3_18():
     """The theta-d arm: a turning and a sliding joint."""
     r1, (d2, v2, a2) = sympy.Symbol("r1"), sympy.symbols("q2 qd2 qdd2")

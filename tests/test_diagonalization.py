@@ -95,10 +95,10 @@ def test_coriolis_does_no_work(robot):
 def test_equations_of_motion_along_a_path(robot):
     """nu' + C + l g = epsilon and D xi' + C + U^-1 g = kappa, with the rates by a complex step along the motion."""
     q, qd, tau = motion(robot, 3)
-    qdd = robot.forward_dynamics(q, qd, tau)
     weight = robot.inverse_dynamics(q, 0 * q, 0 * q)
-    later = q + 1j * STEP * qd, qd + 1j * STEP * qdd
-    for normalized in (True, False):
+    for normalized, method in ((True, "diagonalized_normalized"), (False, "diagonalized_unnormalized")):
+        qdd = robot.forward_dynamics(q, qd, tau, method=method, backend="numpy")
+        later = q + 1j * STEP * qd, qd + 1j * STEP * qdd
         nu = robot.quasi_velocity(q, qd, normalized=normalized)
         rate = robot.quasi_velocity(*later, normalized=normalized).imag / STEP
         C = robot.quasi_coriolis(q, nu, normalized=normalized)

@@ -337,6 +337,10 @@ def test_counts_are_computed_and_not_typed():
         for typed in re.findall(r'\d[\d,]*"? (?:operations|multiplications|additions)(?: less)?', prose):
             assert typed in NOT_OURS, f"{page.relative_to(DOCS)}: {typed}"
             found.add(typed)
+        for head, body in re.findall(r"^\|(.*)\n\|[-:| ]+\n((?:\|.*\n)+)", prose, re.MULTILINE):
+            counts = [k for k, cell in enumerate(head.split("|")) if re.search("operations|multiplications|additions", cell)]
+            typed = [row for row in body.splitlines() for k in counts if re.search(r"\d", row.split("|")[k + 1])]
+            assert not typed, f"{page.relative_to(DOCS)}: {typed}"
     assert found == set(NOT_OURS)
 
 

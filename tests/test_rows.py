@@ -1,6 +1,7 @@
 """studies/rows.toml: every row of the inventory names a public function, a test and a place in the documentation that exist."""
 
 import ast
+import inspect
 import re
 from functools import cache
 from pathlib import Path
@@ -67,15 +68,27 @@ def test_row(name):
         assert row["method"] in dalembert.methods(row["function"].rpartition(".")[2])
     file, _, test = row["test"].partition("::")
     assert test in names(file), f"{file} has no {test}"
-    called = row["function"].rpartition(".")[2]
-    assert called in source(file, test, page if file.endswith("problems.py") else None, name), f"{test} does not call {called}"
+    runs(row["test"], row["function"], row.get("method"), name)
 
 
-def source(file, test, page, row):
-    """Of a test, and of what it calls in its file and in conftest.py; of a problem, its sections of the page."""
-    if page:
-        sections = re.split(r"^## (3\.\d+) ", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
-        return "".join(sections[sections.index(number) + 1] for number in row.split(","))
+def runs(test, function, method, problems):
+    """A test calls a function, by the method that is named if it is not the default."""
+    file, _, name = test.partition("::")
+    called, text = function.rpartition(".")[2], source(file, name, problems)
+    as_written = rf"(?<!\bal)\.{called}\b|\"{called}\"" if "Robot." in function else rf"\b{called}\b"  # al is dalembert.algebra
+    assert re.search(as_written, text), f"{test} does not call {called}"
+    choice = inspect.signature(resolved(function)).parameters.get("method") if method else None
+    if choice and choice.default != method:
+        assert re.search(rf"\b{method}\b|\bmethod=method\b|\"method\": method\b", text), (
+            f"{test} does not call {called} by {method}"
+        )
+
+
+def source(file, test, problems):
+    """Of a test, and of what it calls in its file and in conftest.py; of problems, their sections of the page."""
+    if file.endswith("problems.py"):
+        sections = re.split(r"^## (3\.\d+) ", (ROOT / "docs" / "problems.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+        return "".join(sections[sections.index(number) + 1] for number in problems.split(","))
     parts = functions("tests/conftest.py") | functions(file)
     return parts[test] + "".join(part for name, part in parts.items() if f"{name}(" in parts[test])
 

@@ -1,4 +1,4 @@
-"""Tables that are computed while the pages are built: `method-table`, `method-index`, `counts`, `pair-costs`, `fewest`."""
+"""Tables that the build computes: `method-table`, `method-index`, `counts`, `pair-costs`, `fewest`, `instructions`."""
 
 from fractions import Fraction
 from functools import cache
@@ -15,6 +15,7 @@ from dalembert.engine.registry import QUANTITIES
 from dalembert.formulations import methods as methods_of
 from dalembert.studies.complexity import PRINTED, general_chain, growth, special_chain
 from dalembert.studies.tables import value
+from dalembert.trace.count import operation_count
 
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 general_growth = cache(growth)
@@ -162,6 +163,20 @@ def link(method: str) -> str:
     return f"{{ref}}`{method} <{method}>`"
 
 
+class Instructions(SphinxDirective):
+    """`instructions`: lines of arm, function, instructions and bytes, counted by `tools/instructions.py`, with our operations."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        rows = [["arm", "function", "operations", "instructions", "calls of `sinf`, `cosf`", "bytes"]]
+        for arm, quantity, most, size in (line.split() for line in self.content):
+            count = operation_count(da.robot(arm).program(quantity))
+            rows.append([arm, f"`{quantity}`", f"{count.total:,}", f"{int(most):,}", str(2 * count.sincos), f"{int(size):,}"])
+        return self.parse_text_to_nodes(markdown_table(rows))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx."""
     app.add_directive("counts", Counts)
@@ -169,4 +184,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("method-index", MethodIndex)
     app.add_directive("pair-costs", PairCosts)
     app.add_directive("fewest", Fewest)
+    app.add_directive("instructions", Instructions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

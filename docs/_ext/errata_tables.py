@@ -14,7 +14,7 @@ def plain(text: str) -> str:
 
 def row(entry: Erratum) -> list[str]:
     """One line of the table; the entry's name is an anchor."""
-    error = "cannot be evaluated" if entry.off is None else f"{entry.off:.2g}"
+    error = "no number" if entry.off is None else f"{entry.off:.2g}"
     name = f"[{entry.id}]{{#{entry.id}}}"
     return [name, *map(plain, (entry.place, entry.printed, entry.right)), error, f"`{entry.test.rpartition('::')[2]}`"]
 

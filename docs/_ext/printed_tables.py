@@ -108,13 +108,15 @@ WHY = {
     "V": "see V+",
     "z": "ours moves and turns at once, so that z holds z+",
     "Psi": "known zeros and ones are left out",
-    "b": "the weight is in ours",
+    "b": "regrouped inertias have fewer entries; the weight is in ours",
     "X": "with the additions of X + X^*",
     "lambda-dot": "half of the symmetric product of whole matrices, which no planar rotations shorten",
     "theta-dot": "ours goes from joint velocities to quasi-velocities",
     "z+": "see z",
     "y": "products of P and Omega with V, not of P Omega",
-    "nu-dot": "with epsilon",
+    "C": "with the square roots of D",
+    "epsilon": "with nu-dot",
+    "nu-dot": "see epsilon",
 }
 
 
@@ -125,10 +127,9 @@ def kozlowski_2(stages: tuple[Stage, ...], method: str) -> str:
     table = [["row", f"printed, n = {N}", "ours", "special axes: printed", "ours", "difference"]]
     for row in rows:
         mine = [own(found[row.label]) if row.label in found else "" for found in (general, special)]
-        why = WHY.get(row.label, "")
-        table.append(
-            [plain(row.label), pair(row.mul, row.add), mine[0], pair(row.special_mul, row.special_add), mine[1], plain(why)]
-        )
+        theirs = [pair(row.mul, row.add), pair(row.special_mul, row.special_add)]
+        why = "" if mine == theirs else plain(WHY[row.label])
+        table.append([plain(row.label), theirs[0], mine[0], theirs[1], mine[1], why])
     labels = [row.label for row in rows]
     sums = [plus(*(getattr(row, name) for row in rows)) for name in ("mul", "add", "special_mul", "special_add")]
     alike = [own(together([found[x] for x in labels if x in found])) for found in (general, special)]

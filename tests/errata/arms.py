@@ -29,7 +29,7 @@ def misprint(name, printed, right, truth, tolerance=1e-11, scale=None):
 
 
 def unusable(name):
-    """The page says that the printed form cannot be evaluated."""
+    """The page has no number for the printed form: it cannot be evaluated, or is a statement in words."""
     assert ENTRIES[name].off is None
 
 

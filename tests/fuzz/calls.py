@@ -34,7 +34,7 @@ VALID: dict[str, Any] = {
     "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1, "friction_offset": 0.1, "static_friction": None, "stribeck_speed": None, "load_friction": 0.1, "masses": [1.0], "pseudo": np.eye(4), "radius": 1.0,
     "length": 1.0, "sizes": (1, 1, 1), "radii": (1, 1, 1), "density": 1.0, "end": (1, 0, 0),
     "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "a": np.ones(6), "b": np.ones(6), "matrix": np.eye(3), "rotation_vector": (0, 0, 1), "axis": (0, 0, 1), "angle": 1.0, "W": np.eye(3),
+    "a": np.ones(6), "b": np.ones(6), "matrix": np.eye(3), "fixed": np.eye(3), "rotated": np.eye(3), "rotation_vector": (0, 0, 1), "axis": (0, 0, 1), "angle": 1.0, "W": np.eye(3),
     "W_dot": np.eye(3), "omega": (0, 0, 1), "omega_dot": (0, 0, 1), "r": (0, 0, 1), "starred_velocity": (0, 0, 1),
     "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
     "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),

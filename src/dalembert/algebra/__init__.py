@@ -48,6 +48,7 @@ from dalembert.algebra.rotations import moving_acceleration as moving_accelerati
 from dalembert.algebra.rotations import moving_velocity as moving_velocity
 from dalembert.algebra.rotations import rodrigues as rodrigues
 from dalembert.algebra.rotations import rotation_acceleration as rotation_acceleration
+from dalembert.algebra.rotations import rotation_matrix as rotation_matrix
 from dalembert.algebra.rotations import rotation_rate as rotation_rate
 from dalembert.algebra.rotations import skew as skew
 from dalembert.algebra.rotations import unskew as unskew

@@ -46,7 +46,7 @@ def inertia_tensor(moments: ArrayLike) -> Array:
     [[5.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 3.0]]
     """
     (J,) = arrays("inertia_tensor", moments=(moments, M3))
-    return np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J
+    return np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J  # (2.9), (2.11)
 
 
 @np.errstate(all="ignore")
@@ -73,7 +73,7 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array:
     """
     m, c, I = arrays("pseudo_inertia", mass=(mass, ()), com=(com, V3), tensor=(tensor, M3))
     first = m[..., None] * c
-    second = spatial.second_moments(I) + spatial.outer(first, c)
+    second = spatial.second_moments(I) + spatial.outer(first, c)  # (3.2-17), (3.2-18)
     last = join(first, m[..., None])[..., None, :]
     return np.concatenate([np.concatenate([second, first[..., None]], axis=-1), last], axis=-2)
 
@@ -90,7 +90,7 @@ def pseudo_inertia_by_radii(mass: ArrayLike, com: ArrayLike, squares: ArrayLike)
     """
     m, c, k = arrays("pseudo_inertia_by_radii", mass=(mass, ()), com=(com, V3), squares=(squares, M3))
     diagonal = k * np.eye(3)
-    tensor = m[..., None, None] * (2 * diagonal - k)  # off the diagonal minus the product integral
+    tensor = m[..., None, None] * (2 * diagonal - k)  # (3.2-19); off the diagonal minus the product integral
     return pseudo_inertia(m, c, tensor + m[..., None, None] * (skew(c) @ skew(c)))
 
 
@@ -119,7 +119,7 @@ def spatial_inertia(mass: ArrayLike, com: ArrayLike, tensor: ArrayLike) -> Array
     [3.0, 0.0, 0.0, 0.0, -2.0, 0.0]
     """
     m, c, I = arrays("spatial_inertia", mass=(mass, ()), com=(com, V3), tensor=(tensor, M3))
-    return spatial.spatial_inertia(m, c, I)
+    return spatial.spatial_inertia(m, c, I)  # Park-Bobrow-Ploen (21), (9.23)
 
 
 def featherstone_inertia(inertia: ArrayLike) -> Array:

@@ -64,8 +64,7 @@ def series(square: Any) -> tuple[Array, Array, Array]:
 def exp_so3(rotation_vector: ArrayLike) -> Array:
     """The rotation exp([w]) by the angle |w| about w, Rodrigues' formula: Park, Bobrow and Ploen (16). Signature (3)->(3,3).
 
-    exp([w]) = 1 + sin t / t [w] + (1 - cos t) / t^2 [w]^2, t = |w|. Its columns are the axes of the rotated body, Silver (2.1), its
-    transpose is its inverse (2.2).
+    exp([w]) = 1 + sin t / t [w] + (1 - cos t) / t^2 [w]^2, t = |w|. Its columns are the axes of the rotated body.
 
     >>> import numpy as np
     >>> exp_so3([0.0, 0.0, np.pi / 2]).round(12).tolist()
@@ -122,6 +121,18 @@ def _quaternion(R: Array) -> Array:
     row = np.take_along_axis(K, best[..., None, None], axis=-2)[..., 0, :]
     with np.errstate(all="ignore"):
         return row / np.sqrt((row * row).sum(axis=-1, keepdims=True))
+
+
+def rotation_matrix(fixed: ArrayLike, rotated: ArrayLike) -> Array:
+    """W_ij = e_i . e'_j of fixed axes e and rotated axes e', the rows of the arguments. Signature (3,3),(3,3)->(3,3).
+
+    Silver (2.1): W turns components along e' into those along e, and its transpose is its inverse (2.2).
+
+    >>> rotation_matrix(np.eye(3), [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]).tolist()  # a quarter turn about z
+    [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    e, turned = arrays("rotation_matrix", fixed=(fixed, M3), rotated=(rotated, M3))
+    return e @ np.swapaxes(turned, -1, -2)  # (2.1)
 
 
 def rotation_rate(omega: ArrayLike, W: ArrayLike) -> Array:

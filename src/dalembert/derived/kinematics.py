@@ -129,7 +129,7 @@ def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) 
     for i in reversed(path):
         before, after, rho, sigma = tree.joint(i)
         T = compose(after, T)
-        columns[i] = Ad_inverse(T, tree.axis(i))
+        columns[i] = Ad_inverse(T, tree.axis(i))  # Park-Bobrow-Ploen (20)
         T = compose(before, compose(exp_z(rho, sigma, tree.at(i, q[..., i])), T))
     return {i: columns[i] for i in path}
 
@@ -157,7 +157,8 @@ def jacobian(model: Model, q: Any, point: Any = None, *, link: str | None = None
 
 def twist(model: Model, q: Any, qd: Any, point: Any = None, *, link: str | None = None, frame: str = "body") -> Array:
     """(..., 6)."""
-    return sum((J * qd[..., i, None] for i, J in columns(model, q, point, link, frame).items()), zeros(6))
+    parts = (J * qd[..., i, None] for i, J in columns(model, q, point, link, frame).items())
+    return sum(parts, zeros(6))  # (3.3-32), (9.91)
 
 
 def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str | None = None, frame: str = "body") -> Array:
@@ -170,7 +171,7 @@ def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str
     rates: dict[int, Array] = {}
     V: Any = zeros(6)
     for i in reversed(J) if body else J:
-        rates[i] = ad(J[i], V) if body else ad(V, J[i])
+        rates[i] = ad(J[i], V) if body else ad(V, J[i])  # Jdot of (9.92)
         V = V + J[i] * qd[..., i, None]
     if frame == "world_aligned":
         v = split(V)[1]

@@ -93,7 +93,7 @@ def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, fram
             f"row {ROWS[rows[singular.index]]} of the {frame} Jacobian of {named(model, link)} is zero, or depends on the rows "
             f"after it, whatever the state of {model.name}; leave it out (rows=...), or give damping=..."
         ) from None
-    return _Task(joints, Y, inverse(factors), shift)
+    return _Task(joints, Y, inverse(factors), shift)  # (9.98)
 
 
 def _nearby(model: Model, q: Any, point: Any, link: str | None, frame: str, rows: tuple[int, ...]) -> tuple[str, Any]:
@@ -118,7 +118,7 @@ def bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None, 
     task = _task(model, q, point, damping, **options)
     still = model.reduced_tree._replace(gravity=zeros(3))
     c = formulation("inverse_dynamics", "newton_euler")(still, q, qd, zeros(model.n))
-    return task.force(c, _rate(model, q, qd, point, moved=task.shift is not None, **options))
+    return task.force(c, _rate(model, q, qd, point, moved=task.shift is not None, **options))  # (9.99), eta of (9.97)
 
 
 def _rate(model: Model, q: Any, qd: Any, point: Any, moved: bool, link: str | None, frame: str, rows: tuple[int, ...]) -> Array:

@@ -21,7 +21,7 @@ def part_of_forces(*, gravity: bool, moving: bool) -> Recipe:
         function, still = formulation("inverse_dynamics", method), zeros(model.n)
 
         def body(q: Any, qd: Any = still) -> Any:
-            return function(tree, q, qd if moving else still, still) if model.n else zeros(0)
+            return function(tree, q, qd if moving else still, still) if model.n else zeros(0)  # with both, b of (9.1)
 
         return body
 
@@ -49,7 +49,7 @@ def christoffel(model: Model, make: Make, method: str, optional: tuple[str, ...]
     gradient = make("mass_matrix_gradient")
 
     def body(q: Any) -> Any:
-        return twice_christoffel(replay(gradient, {"q": q})) / 2
+        return twice_christoffel(replay(gradient, {"q": q})) / 2  # (9.13), Park-Bobrow-Ploen (52)
 
     return body
 
@@ -73,7 +73,7 @@ def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, .
         if not model.n:
             return 0
         momentum = function(tree, q, zeros(model.n), qd)  # M qd
-        return dot(qd, momentum + armature * qd if armature.any() else momentum) / 2
+        return dot(qd, momentum + armature * qd if armature.any() else momentum) / 2  # (9.10)
 
     return body
 
@@ -84,6 +84,7 @@ def potential_energy(model: Model, make: Make, method: str, optional: tuple[str,
 
     def body(q: Any) -> Any:
         points = (rotate(T.rotation, c) + T.translation for T, c in zip(tree.poses(q), tree.com, strict=True))
-        return -sum((m * dot(tree.gravity, r) for m, r in zip(tree.mass, points, strict=True)), 0)
+        weight = (m * dot(tree.gravity, r) for m, r in zip(tree.mass, points, strict=True))
+        return -sum(weight, 0)  # (3.2-21), (3.2-22), (3.4-20), Park-Bobrow-Ploen (58)
 
     return body

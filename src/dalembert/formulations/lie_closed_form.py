@@ -71,7 +71,7 @@ def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None
             tau[k] = tau[k] + sum(dot(carried[j], weighted[k]) * qdd[..., j] for j in path)  # (40)
             for i in path:
                 for j in path:
-                    tau[k] = tau[k] + gamma(i, j, k) * (qd[..., i] * qd[..., j])
+                    tau[k] = tau[k] + gamma(i, j, k) * (qd[..., i] * qd[..., j])  # (29), (9.12)
             tau[k] = tau[k] - tree.mass[l] * dot(tree.gravity, _velocity(s, tree, l, carried[k]))  # (59)
             if wrenches is not None:
                 tau[k] = tau[k] - dot(Ad(inverse(s.home[l]), carried[k]), wrenches[..., l, :])
@@ -122,7 +122,7 @@ def christoffel(tree: Tree, q: Any) -> Array:
 
 def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
     """C (..., n, n) with C_kj = sum_i Gamma_ijk qd_i."""
-    return rotate(christoffel(tree, q), qd[..., None, :])
+    return rotate(christoffel(tree, q), qd[..., None, :])  # (9.87), times qd (9.88)
 
 
 def mass_matrix(tree: Tree, q: Any) -> Array:

@@ -66,7 +66,8 @@ def riemann_curvature(robot: Model, q: ArrayLike, *, backend: Backend = "auto") 
     d = np.moveaxis(slope, -4, -2)  # d[..., i, j, k, l] = dGamma_ijk / dq_l
     up = gamma @ inverse_mass_matrix(robot, q, backend=backend)[..., None, :, :]  # Gamma_ij^r
     products = np.einsum("...ilr,...jkr->...ijkl", gamma, up)
-    return np.einsum("...jlik->...ijkl", d) - np.einsum("...jkil->...ijkl", d) + products - np.swapaxes(products, -1, -2)
+    derivatives = np.einsum("...jlik->...ijkl", d) - np.einsum("...jkil->...ijkl", d)
+    return derivatives + products - np.swapaxes(products, -1, -2)  # (66)
 
 
 def scalar_curvature(robot: Model, q: ArrayLike, *, backend: Backend = "auto") -> Result:

@@ -133,5 +133,5 @@ def dalembert_velocity_terms(robot: Model, q: ArrayLike, qd: ArrayLike) -> Veloc
             _, _, rho, sigma = tree.joint(i)
             b = rho * cross(links[i].z, link.c - links[i].o) + sigma * links[i].z
             for k, part in enumerate(parts):
-                total[k][i] = total[k][i] + tree.mass[s] * dot(part, b)
+                total[k][i] = total[k][i] + tree.mass[s] * dot(part, b)  # (3.4-26)
     return VelocityTerms(*map(stack, total))

@@ -29,15 +29,21 @@ DOCUMENTS = {"Silver": "silver", "FGL": "fu", "PL": "park_lynch", "Kozlowski": "
 KINDS = ("table", "figure", "algorithm", "definition", "proposition", "problem")
 PACKAGE = Path(__file__).parents[1]
 
-_ALIASES = {"fugonzalezlee": "FGL", "fu": "FGL", "parklynch": "PL", "parkbobrowploen": "PBP", "k": "Kozlowski"}
+_AUTHORS = {
+    "Silver": ("silver",),
+    "FGL": ("fgl", "fu", "gonzalez", "lee"),
+    "PL": ("pl", "park", "lynch"),
+    "Kozlowski": ("kozlowski", "k"),
+    "PBP": ("pbp", "park", "bobrow", "ploen"),
+}
 _NUMBER = r"\((\d\.\d-\d+[ab]?|\d\.\d+|A\.\d|\d{1,2})\)"
 _TAG = re.compile(rf"(?<![\w\])}}>,]){_NUMBER}(?!->|,\()(?:(?:-|\s+to\s+){_NUMBER})?")
 _NAMES = re.compile(r"(Kozlowski)|Park,\s+Bobrow\s+and\s+Ploen|PBP\b|Park-Bobrow-Ploen")  # of documents with plain numbers
 _OTHER = re.compile(rf"\b({'|'.join(KINDS)})s? ((?:\d+(?:\.\d+)?(?:,| and|) ?)+)")
-_ASKED = re.compile(
-    rf"([a-z ,.:&'-]*?) *(?:\b({'|'.join(KINDS)}|equation|eqn|eq|fig|tab)s?\.? *)?\(?((?:A\.)?\d[\d.]*(?:-\d+)?)[ab]?\)?",
-    re.IGNORECASE,
+_ASKED = re.compile(  # authors, kind, number
+    r"([a-z ,.:&'-]*?) *(?:\b(tab|fig|alg|def|prop|prob|eq)[a-z]*\.? *)?\(?((?:\bA\.?)?\d[\d.]*(?:-\d+)?)[ab]?\)?", re.IGNORECASE
 )
+_LOOK_ALIKE = str.maketrans("\u0142\u2010\u2011\u2012\u2013\u2212", "l-----")  # l and dashes as PDFs have them
 
 
 class Tag(NamedTuple):
@@ -104,7 +110,7 @@ def source(item: str) -> Source:
     """Where an equation, table, figure, algorithm or problem of the five documents is computed, tested and explained.
 
     Documents are Silver, FGL (Fu, Gonzalez and Lee, chapter 3), PL (Park and Lynch, chapter 9), Kozlowski and PBP (Park, Bobrow
-    and Ploen). The document may be left out where the number is in one of them only: `3.3-55`.
+    and Ploen); names of authors, or their beginnings, will do. Where the number is in one document only, `3.3-55` is enough.
 
     >>> import dalembert as da
     >>> found = da.source("FGL 3.3-55")
@@ -138,13 +144,16 @@ def _named(item: str) -> str:
     """The name of an item as somebody may write it."""
     if not isinstance(item, str):
         raise Error(f"an item must be a name such as 'FGL 3.3-55', got {brief(item)}")
-    asked = _ASKED.fullmatch(item.strip()[:100])
+    asked = _ASKED.fullmatch(re.sub(r" *- *(?=\d)", "-", item.strip()[:100].translate(_LOOK_ALIKE)))
+    if item.strip().upper() in (e.id for e in errata.ERRATA):
+        raise Error(_where_misprinted(item.strip().upper()))
     if asked is None:
         raise Error(f"an item must be a name such as 'FGL 3.3-55', 'Kozlowski 36' or 'FGL table 3.4', got {brief(item)}")
-    document, kind, number = asked.groups()
+    authors, kind, number = asked.groups()
     kind = next((k for k in KINDS if kind and k.startswith(kind.lower())), None)
+    number = re.sub("^[aA]\\.?", "A.", number)
     wanted = f"{kind} {number}" if kind else number
-    known = [_document(document, item)] if document else list(DOCUMENTS)
+    known = _documents_of(authors, item)
     found = [name for name in (f"{d} {wanted}" for d in known) if name in entries()]
     if len(found) == 1:
         return found[0]
@@ -155,14 +164,24 @@ def _named(item: str) -> str:
     raise Error(f"no item {brief(item)}" + (f"; near it: {near}" if near else ""))
 
 
-def _document(given: str, item: str) -> str:
-    squeezed = re.sub(r"[^a-z]|\band\b", "", given.lower())
-    for name in DOCUMENTS:
-        if name.lower() == squeezed:
-            return name
-    if squeezed not in _ALIASES:
+def _documents_of(authors: str, item: str) -> list[str]:
+    """The documents whose authors, or the beginnings of their names, are given; all of them if nobody is."""
+    words = [word for word in re.findall("[a-z]+", authors.lower()) if word not in ("and", "et", "al")]
+    known = [
+        document
+        for document, names in _AUTHORS.items()
+        if all(any(word == name or (len(word) > 2 and name.startswith(word)) for name in names) for word in words)
+    ]
+    if not known:
         raise Error(f"unknown document in {brief(item)}; known: {', '.join(DOCUMENTS)}")
-    return _ALIASES[squeezed]
+    return known
+
+
+def _where_misprinted(name: str) -> str:
+    """A misprint is no item, but may be at some."""
+    entry = next(e for e in errata.ERRATA if e.id == name)
+    items = [item for item in entries() if item in _misprinted(entry)]
+    return f"{name} is a misprint at {', '.join(items)}: ask for that" if items else f"{name} has no number: see docs/errata.md"
 
 
 @cache
@@ -193,12 +212,12 @@ def _source(name: str) -> Source:
 
 
 def _line(name: str, function: str | None, method: str | None) -> tuple[str | None, int | None]:
-    """The tag nearest the function, a comment rather than a docstring; without a tag the function itself."""
+    """A comment rather than a docstring, the one nearest the function; without a tag the function itself."""
     if function is None:
         return None, None
     home, span = _home(function, method)
     claims = sorted(
-        (tag.file != home, tag.rank, tag.line not in span, tag.file, tag.line) for tag in tags() if tag.name == name and tag.claims
+        (tag.rank, tag.file != home, tag.line not in span, tag.file, tag.line) for tag in tags() if tag.name == name and tag.claims
     )
     if not claims and not span:
         return None, None

@@ -21,7 +21,7 @@ _LETTERS = {"S": "silver", "F": "fu", "T": "fu", "P": "park_lynch", "K": "kozlow
 class Erratum(NamedTuple):
     """One misprint (E-...) or trap (T...): where it is, what is printed, what is right, and how far off the printed form is.
 
-    `off` is None where the printed form cannot be evaluated at all.
+    `off` is None where the printed form cannot be evaluated at all, or is a statement in words.
     """
 
     id: str

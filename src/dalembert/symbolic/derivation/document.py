@@ -134,11 +134,11 @@ def derive(
     """Every step of a method for one robot, as a document to teach with.
 
     `method`: lagrange_euler, newton_euler, generalized_dalembert, angular_velocity_lagrange, lie_group, lie_closed_form,
-    stacked_operators, or kalman, which is forward dynamics; the formulation itself runs on symbols. `symbols` are the parts of the
-    robot that are written as symbols, as in `equations`; the rest stays numbers. They have the books' names, as with
-    equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than `longest` joints is
-    rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check against
-    `robot.inverse_dynamics` or `robot.forward_dynamics`.
+    stacked_operators, or kalman and diagonalized_unnormalized, which are forward dynamics; the formulation itself runs on symbols.
+    `symbols` are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the
+    books' names, as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than
+    `longest` joints is rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check
+    against `robot.inverse_dynamics` or `robot.forward_dynamics`.
 
     >>> import dalembert as da
     >>> d = da.derive(da.robot("two_link"))

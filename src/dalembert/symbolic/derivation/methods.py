@@ -17,7 +17,7 @@ from dalembert.formulations import (
     stacked_operators,
 )
 from dalembert.formulations.shared.axes import free_axis, gain
-from dalembert.formulations.shared.filter import bias, force_cross, handed_on, links
+from dalembert.formulations.shared.filter import Filter, Links, bias, force_cross, handed_on, inertia_rates, links
 from dalembert.formulations.shared.homogeneous import first_partials, kinematics, second_partials
 from dalembert.symbolic.closed_form.settle import settled
 from dalembert.symbolic.derivation import words
@@ -236,17 +236,8 @@ def kalman_steps(x: Lettered) -> list[Entries]:
     Closed forms do not divide by sums, so each D_i is a letter once it is found, and so are e_i and qdd_i, which keeps them short.
     """
     tree, k, inward = x.tree, links(x.tree, x.q), range(len(x.q) - 1, -1, -1)
-    D, e, tau = ([x.symbols[f"{name}{i + 1}"] for i in range(len(x.q))] for name in ("D", "e", "tau"))
-    P, G = list(k.M), [x.symbols.forms(s) for s in k.s]
-    filtered: Entries = {}
-    for i in inward:
-        Ps, free, known = rotate(P[i], k.s[i]), free_axis(tree, i, PLAIN), np.array(P[i], dtype=object)
-        if free is not None:
-            known[free, free] = D[i]  # so that what cancels does
-        G[i] = gain(Ps, 1 / D[i], free)
-        filtered |= _each("P", {i: P[i]}, "P_{<>}") | _each("D", {i: dot(k.s[i], Ps)}, "D_{<>}") | _each("G", {i: G[i]}, "G_{<>}")
-        if (parent := tree.parents[i]) >= 0:
-            P[parent] = P[parent] + symmetric(k.X[i] @ (known - outer(G[i], rotate(known, k.s[i]))) @ k.X[i].T)
+    D, e, tau = (_own(x, name) for name in ("D", "e", "tau"))
+    P, G, filtered = _filter(x, k, D)
     V: list[Any] = []
     a: list[Any] = []
     for i, s in enumerate(k.s):
@@ -278,6 +269,76 @@ def kalman_steps(x: Lettered) -> list[Entries]:
     ]
 
 
+def diagonalized_steps(x: Lettered) -> list[Entries]:
+    """X, s, M, the filter, then V and xi, lambda, b, y and c, z and kappa, the rates of xi, and those of qd: Kozlowski, section 4.
+
+    D_i, xi_i, c_i and kappa_i are letters once they are found.
+    """
+    tree, k, n = x.tree, links(x.tree, x.q), len(x.q)
+    D, xi, c, kappa, tau = (_own(x, name) for name in ("D", "xi", "c", "kappa", "tau"))
+    P, G, filtered = _filter(x, k, D)
+    Psi = [k.X[i] @ (np.eye(6, dtype=int) - outer(G[i], k.s[i])) for i in range(n)]
+    V: list[Any] = []
+    quasi: Entries = {}
+    for i, s in enumerate(k.s):
+        carried = handed_on(tree, k, V, i)
+        V.append(carried + s * x.qd[i])
+        quasi |= _each("V", {i: V[i]}, "V_{<>}") | _each("xi", {i: x.qd[i] + dot(G[i], carried)}, r"\xi_{<>}")
+    O = [force_cross(k.s[i] * x.qd[i]) for i in range(n)]
+    rates = inertia_rates(tree, Filter(P, D, G, Psi), O)
+    b = bias(tree, k, V, None)
+    y = [rotate(rates[i], k.s[i] * xi[i]) + b[i] - rotate(O[i], rotate(P[i], V[i])) for i in range(n)]
+    z: list[Any] = [x.symbols.forms(0 * s) for s in k.s]
+    coriolis: Entries = {}
+    forces: Entries = {}
+    for i in reversed(range(n)):
+        coriolis |= _each("y", {i: y[i]}, "y_{<>}") | _each("c", {i: dot(k.s[i], y[i])}, "c_{<>}")
+        forces |= _each("z", {i: z[i]}, "z_{<>}") | _each("kappa", {i: tau[i] - dot(k.s[i], z[i])}, r"\kappa_{<>}")
+        if (parent := tree.parents[i]) >= 0:
+            y[parent] = y[parent] + rotate(Psi[i], y[i])
+            z[parent] = z[parent] + rotate(k.X[i], z[i] + G[i] * kappa[i])
+    xi_dot = [(kappa[i] - c[i]) / D[i] for i in range(n)]
+    A: list[Any] = []
+    qdd: list[Any] = []
+    for i, s in enumerate(k.s):
+        before, carried = handed_on(tree, k, V, i), handed_on(tree, k, A, i)
+        free = before if tree.parents[i] < 0 else before - s * (xi[i] - x.qd[i])
+        qdd.append(xi_dot[i] - dot(rotate(rates[i], s), free) / D[i] - dot(G[i], carried))
+        A.append(carried + rotate_back(O[i], V[i]) + s * x.qdd[i])
+    return [
+        _each("X", k.X, "X_{<>}"),
+        _each("s", k.s, "s_{<>}") | _each("M", k.M, "M_{<>}"),
+        filtered,
+        quasi,
+        _each("lambda", rates, r"\dot{\lambda}_{<>}"),
+        _each("b", b, "b_{<>}"),
+        coriolis,
+        forces,
+        _each("xi_dot", xi_dot, r"\dot{\xi}_{<>}"),
+        _each("qdd", qdd, r"\ddot{q}_{<>}"),
+    ]
+
+
+def _own(x: Lettered, name: str) -> list[Any]:
+    """Letters of the derivation's own, one for each joint."""
+    return [x.symbols[f"{name}{i + 1}"] for i in range(len(x.q))]
+
+
+def _filter(x: Lettered, k: Links, D: list[Any]) -> tuple[list[Any], list[Any], Entries]:
+    """P and G from the tips to the base, and these with D as entries; D are letters."""
+    P, G = list(k.M), [x.symbols.forms(s) for s in k.s]
+    entries: Entries = {}
+    for i in reversed(range(len(D))):
+        Ps, free, known = rotate(P[i], k.s[i]), free_axis(x.tree, i, PLAIN), np.array(P[i], dtype=object)
+        if free is not None:
+            known[free, free] = D[i]  # so that what cancels does
+        G[i] = gain(Ps, 1 / D[i], free)
+        entries |= _each("P", {i: P[i]}, "P_{<>}") | _each("D", {i: dot(k.s[i], Ps)}, "D_{<>}") | _each("G", {i: G[i]}, "G_{<>}")
+        if (parent := x.tree.parents[i]) >= 0:
+            P[parent] = P[parent] + symmetric(k.X[i] @ (known - outer(G[i], rotate(known, k.s[i]))) @ k.X[i].T)
+    return P, G, entries
+
+
 _BOOK = "Fu, Gonzalez and Lee, Robotics: Control, Sensing, Vision, and Intelligence, section "
 _PAPER = "Park, Bobrow and Ploen, A Lie Group Formulation of Robot Dynamics, 1995, section "
 _MEMO = (
@@ -298,6 +359,14 @@ METHODS: dict[str, Method] = {
     "lie_closed_form": Method("The closed form on the Lie group SE(3)", _PAPER + "4", words.LIE_CLOSED_FORM, lie_closed_form_steps),
     "stacked_operators": Method("Stacked operators", _DRAFT, words.STACKED_OPERATORS, stacked_operators_steps),
     "kalman": Method("Kalman filter and smoother", _DIAGONAL, words.KALMAN, kalman_steps, ("D", "e", "tau"), forward=True),
+    "diagonalized_unnormalized": Method(
+        "Diagonalized equations in quasi-velocities",
+        _DIAGONAL,
+        words.DIAGONALIZED,
+        diagonalized_steps,
+        ("D", "xi", "c", "kappa", "tau"),
+        forward=True,
+    ),
 }
 
 #: The formulations that have no derivation of their own, and the one that derives what they evaluate.
@@ -306,7 +375,8 @@ FAMILIES = {
     "newton_euler": ("newton_euler_base", "probing", "walker_orin_1", "walker_orin_2", "walker_orin_4", "regressor"),
     "lie_group": ("lie_group_com",),
     "stacked_operators": ("body_jacobians", "composite_body", "composite_body_world", "walker_orin_3", "joint_acceleration"),
-    "kalman": ("articulated_body", "brandl", "spatial_operator", "diagonalized_normalized", "diagonalized_unnormalized"),
+    "kalman": ("articulated_body", "brandl", "spatial_operator"),
+    "diagonalized_unnormalized": ("diagonalized_normalized",),
 }
 
 

@@ -462,3 +462,50 @@ KALMAN = (
         r"With $D_i$ and $e_i$ from above, and $\ddot{q}_j$ of the joints before.",
     ),
 )
+
+DIAGONALIZED = (
+    *KALMAN[:3],
+    Words(
+        "Twists and quasi-velocities, from the base outwards",
+        "(34)",
+        r"V_i = X_i^T V_{i-1} + s_i \dot{q}_i, \quad \xi_i = \dot{q}_i + G_i \cdot X_i^T V_{i-1}",
+        r"The kinetic energy is $\frac{1}{2} \sum_i D_i \xi_i^2$; normalized quasi-velocities are $\nu_i = \sqrt{D_i} \, \xi_i$. "
+        r"Corrected: (34) prints $\theta$ for its rate, (43) $\dot{\xi}$ for $\xi$ (E-K8). Once found, $\xi_i$ is a letter.",
+    ),
+    Words(
+        "Rates of the articulated inertias, from the tips to the base",
+        "(18), (21)",
+        r"\dot{\lambda}_i = \Omega_i P_i + P_i \Omega_i^T + \Psi_{i+1} \dot{\lambda}_{i+1} \Psi_{i+1}^T, \quad "
+        r"\Omega_i = [s_i \dot{q}_i \times], \quad \Psi_i = X_i (1 - G_i s_i^T)",
+        r"As the link before sees them. Corrected: $\Omega_i$ is the product of the joint's twist with wrenches, for prismatic "
+        r"joints too (E-K5), and (21) lacks its dots (E-K6).",
+    ),
+    KALMAN[5],
+    Words(
+        "Coriolis forces, from the tips to the base",
+        "(after (46))",
+        r"y_i = \Psi_{i+1} y_{i+1} + \dot{\lambda}_i s_i \xi_i + b_i - \Omega_i P_i V_i, \quad c_i = s_i \cdot y_i",
+        r"$c_i$ is the paper's $C(\theta, \xi)$, with the weight in it. Corrected: the index of $\dot{\lambda}$ (E-K12). "
+        "Once found, $c_i$ is a letter.",
+    ),
+    Words(
+        "Quasi-forces, from the tips to the base",
+        "(44)",
+        r"z_i = X_{i+1} (z_{i+1} + G_{i+1} \kappa_{i+1}), \quad \kappa_i = \tau_i - s_i \cdot z_i",
+        r"Once found, $\kappa_i$ is a letter.",
+    ),
+    Words(
+        "The diagonal equations of motion",
+        "(44)",
+        r"D_i \dot{\xi}_i + c_i = \kappa_i",
+        r"One for each joint: no matrix is inverted. Corrected: (44) prints $\xi$ for its rate (E-K8).",
+    ),
+    Words(
+        "The joint accelerations",
+        "(36)",
+        r"\ddot{q}_i = \dot{\xi}_i - \frac{1}{D_i} (\dot{\lambda}_i s_i) \cdot (1 - s_i G_i^T) X_i^T V_{i-1} - "
+        r"G_i \cdot X_i^T A_{i-1}, \quad A_i = X_i^T A_{i-1} + \Omega_i^T V_i + s_i \ddot{q}_i",
+        r"The rate of $\xi_i$, solved for $\ddot{q}_i$, with $\ddot{q}_j$ of the joints before. A simulation in "
+        r"$(q, \xi)$ does without this step.",
+    ),
+)
