@@ -2,8 +2,8 @@
 
 A gufunc spends microseconds on iterators before it computes anything. The function (see `builtin`) is one fixed piece of code for
 all kernels; a table, which is its `self`, says what a kernel takes. It checks the arguments with a few comparisons: exactly NumPy
-arrays of doubles, contiguous and aligned, of exactly the core shapes, or some of them with one more axis in front, which is
-then the batch; behind the inputs there may be arrays to write into. It makes the results, runs the code for one state or the
+arrays of the kernel's type, contiguous and aligned, of exactly the core shapes, or some of them with one more axis in front, which
+is then the batch; behind the inputs there may be arrays to write into. It makes the results, runs the code for one state or the
 loop, looks for NaN if it is told to, and returns an array or a named tuple. Anything else (lists, other types and layouts, wrong
 shapes, batches for several threads, arrays that overlap, NaN) it passes on to a Python function: full checking.
 
