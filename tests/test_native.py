@@ -531,3 +531,8 @@ def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
     with pytest.warns(da.PerformanceWarning, match=r"\); method='newton_euler' has fewer operations; computing with NumPy"):
         arm.inverse_dynamics(*x, method="lagrange_euler")
     close(arm.inverse_dynamics(*x, backend="native"), tau, 1e-13)
+    monkeypatch.setattr(kernels, "MOST_SCALARS", 10)  # of which no method has fewer
+    with pytest.warns(
+        da.PerformanceWarning, match="takes and gives 12 numbers, more than the 10 of a kernel; computing with NumPy"
+    ):
+        arm.mass_matrix(x[0], method="probing")
