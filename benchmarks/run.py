@@ -1,6 +1,7 @@
 """Speed beside Pinocchio, in one process and one run: `make bench`.
 
-Prints a table and writes bench.json. Machines are noisy, so what counts are the ratios; every time is the best of many.
+Prints a table, writes bench.json, and draws cost against the number of joints for the docs. Machines are noisy, so what counts are
+the ratios; every time is the best of many.
 """
 
 import atexit
@@ -23,7 +24,7 @@ import casadi_peer
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
-from growth import exponent, growth
+from growth import exponent, growth, picture
 from machine_peak import peak_flops
 from sticking import figures
 from timing import best, best_pair
@@ -33,6 +34,7 @@ from dalembert.native.machine import host
 from dalembert.studies.bench import pinocchio_model
 
 BATCH = 10_000
+PICTURE = Path(__file__).parents[1] / "docs/images/growth.svg"
 rows: list[dict] = []
 
 
@@ -90,9 +92,9 @@ def the_arm():
         for n in (1000, 10_000) if name in TIMES else ():
             report(f"{label}: times Pinocchio's call, batch of {n:,}", row["pinocchio"] / batch[n], "x", TIMES[name], "more")
         if name in OF_THE_BOUND:
-            best_one = min(row["batch"])
-            report(f"{label}: of the bound", row["bound"] / best_one * 100, "%", OF_THE_BOUND[name], "more")
-            report(f"{label}: the worst batch size to the best", max(row["batch"]) / best_one, "x", 1.5, "less")
+            report(f"{label}: of the bound", row["bound"] / min(row["batch"]) * 100, "%", OF_THE_BOUND[name], "more")
+        if name in (*OF_THE_BOUND, "mass_matrix"):
+            report(f"{label}: the worst batch size to the best", max(row["batch"]) / min(row["batch"]), "x", 1.5, "less")
         if name in casadi:
             report(f"{label}: times CasADi's C, batch of 1,000", row["casadi"] / batch[1000], "x")
     floats(arm, table, q, qd, x)
@@ -112,6 +114,8 @@ TIMES = {
 OF_THE_BOUND = {
     "inverse_dynamics": 65, "forward_dynamics": 65, "inverse_dynamics_derivatives": 75, "forward_dynamics_derivatives": 75,
 }  # fmt: skip
+# the last ones divide by small inertias; bits, and so these figures, are the same on every machine
+FLOAT_ERROR = dict.fromkeys(("mass_matrix", *OF_THE_BOUND), 1.7e-6) | {"forward_dynamics_derivatives": 1.2e-5}
 IN_THE_TABLE = (*list(MOST_ONE)[:-1], "task_inertia")
 # where Pinocchio has our m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz among its Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 PARAMETER_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
@@ -186,13 +190,8 @@ def floats(arm, table, *arrays):
         ns = best(lambda function=function, some=some: function(*some)) * 1e6
         report(f"{name.replace('_', ' ')}: a state", ns, "ns")
         report(f"{name.replace('_', ' ')}: times as fast as in doubles", table[name]["batch"][2] / ns, "x")
-        report(
-            f"{name.replace('_', ' ')}: median and worst relative error are {np.median(error):.1e} and",
-            error.max(),
-            "",
-            1e-5,
-            "less",
-        )
+        label = f"{name.replace('_', ' ')}: median and worst relative error are {np.median(error):.1e} and"
+        report(label, error.max(), "", FLOAT_ERROR[name], "less")
 
 
 def threads(arm, rng):
@@ -296,7 +295,9 @@ def humanoid():
     da.set_threads(2)
     arm.forward_dynamics_derivatives(*x)
     seconds = best(lambda: arm.forward_dynamics_derivatives(*x), rounds=50)
-    report("Talos: derivatives of forward dynamics, 256 states, two threads", seconds * 1e6, "us")
+    # 435 us is what a GPU library publishes for 256 states of a humanoid with 30 joints, transfers included
+    bar = 435 if host().lanes == 8 else None
+    report("Talos: derivatives of forward dynamics, 256 states, two threads", seconds * 1e6, "us", bar, "less")
     da.set_threads(None)
 
 
@@ -309,8 +310,14 @@ def long_chains():
         names = ("inverse_dynamics", "forward_dynamics")
         first = n, dict(zip(names, pair, strict=True))
         beside(f"{n} joints", arm, pinocchio_model(arm), names, 256, first, dict.fromkeys(names, 15))
-    for quantity, rows in growth().items():
-        report(f"{quantity.replace('_', ' ')}: power of n, from 20 to {rows[-1][0]} joints", exponent(rows), "")
+    arm = da.random_robot(24, "R" * 24)
+    names = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+    beside("24 joints", arm, pinocchio_model(arm), names, 256, (24, {}), {})
+    grown = growth()
+    for quantity, lines in grown.items():
+        report(f"{quantity.replace('_', ' ')}: power of n, from 20 to {lines[-1][0]} joints", exponent(lines), "")
+    PICTURE.write_text(picture(grown))
+    print(f"  drawn in {PICTURE}")
     cold, warm = first_call(7, "inverse_dynamics_second_derivatives", 0)
     report("second derivatives of a general 7-joint arm, first call", cold, "s", 4, "less")
     report("the same from the disk cache", warm * 1e3, "ms", 50, "less")

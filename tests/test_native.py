@@ -9,7 +9,7 @@ from conftest import close, run, sweep
 
 import dalembert as da
 from dalembert.algebra.spatial import cos_sin, sign, sqrt
-from dalembert.native import kernel, pieces
+from dalembert.native import kernel, machine, pieces
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import WORTH_A_THREAD, Kernel
 from dalembert.native.ordered import ordered
@@ -313,6 +313,21 @@ def test_pieces_give_the_same_bits(monkeypatch, size):
                 assert x.tobytes() == y.tobytes()
 
 
+def test_less_optimization_gives_the_same_bits(monkeypatch):
+    """Programs above a size are optimized less."""
+    p = da.robot("puma560").program("forward_dynamics")
+    usual, x = da.compile_program(p), np.random.default_rng(0).uniform(-3, 3, (3, 13, 6))
+    batch, one = usual(*x), usual(*x[:, 5])
+    levels, made = [], machine._object_code
+    monkeypatch.setattr(machine, "LARGE", 0)
+    monkeypatch.setattr(machine, "_object_code", lambda text, level: levels.append(level) or made(text, level))
+    monkeypatch.setenv("DALEMBERT_CACHE", "off")
+    less = Kernel(kernel._about(p), lambda: p, ())
+    assert less(*x).tobytes() == batch.tobytes()
+    assert less(*x[:, 5]).tobytes() == one.tobytes()
+    assert levels == [1, 1]
+
+
 def test_pieces_in_order(monkeypatch):
     """A kernel that lends itself memory runs over and over as others do."""
     step = program(lambda x: x[::-1] * 0.9 + x * x[0], x=(3,))
@@ -382,7 +397,7 @@ def test_what_no_kernel_can_be():
         "no input": trace(lambda: np.ones(2), {}),
         "complex": program(lambda x: x + 1j, x=(2,)),
         "too large": program(lambda x: x * 10**400, x=(2,)),
-        "too long": program(lambda x: x[:1], x=(20_000,)),
+        "too long": program(lambda x: x[:1], x=(70_000,)),
         "too many": trace(lambda *x: x[0], {f"x{k}": (1,) for k in range(40)}),
     }
     for name, p in bad.items():
@@ -516,3 +531,8 @@ def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
     with pytest.warns(da.PerformanceWarning, match=r"\); method='newton_euler' has fewer operations; computing with NumPy"):
         arm.inverse_dynamics(*x, method="lagrange_euler")
     close(arm.inverse_dynamics(*x, backend="native"), tau, 1e-13)
+    monkeypatch.setattr(kernels, "MOST_SCALARS", 10)  # of which no method has fewer
+    with pytest.warns(
+        da.PerformanceWarning, match="takes and gives 12 numbers, more than the 10 of a kernel; computing with NumPy"
+    ):
+        arm.mass_matrix(x[0], method="probing")

@@ -115,19 +115,19 @@ def test_numpy_interface_is_where_we_think():
 
 
 def test_array_layout_is_what_the_short_way_reads():
-    from dalembert.native import direct
+    from dalembert.native import builtin, direct
 
     def field(array, offset, kind):
         return kind.from_address(id(array) + offset).value
 
     for array in (np.zeros(3), np.zeros((4, 5)), np.zeros((2, 3, 4), np.float32), np.zeros((4, 6))[::2, ::3]):
-        assert field(array, direct.TYPE, ctypes.c_void_p) == id(np.ndarray)
-        assert field(array, direct.DATA, ctypes.c_void_p) == array.ctypes.data
-        assert field(array, direct.NDIM, ctypes.c_int) == array.ndim
-        shape = (ctypes.c_int64 * array.ndim).from_address(field(array, direct.SHAPE, ctypes.c_void_p))
+        assert field(array, builtin.TYPE, ctypes.c_void_p) == id(np.ndarray)
+        assert field(array, builtin.DATA, ctypes.c_void_p) == array.ctypes.data
+        assert field(array, builtin.NDIM, ctypes.c_int) == array.ndim
+        shape = (ctypes.c_int64 * array.ndim).from_address(field(array, builtin.SHAPE, ctypes.c_void_p))
         assert tuple(shape) == array.shape
-        assert field(array, direct.DTYPE, ctypes.c_void_p) == id(array.dtype)
-        flags = field(array, direct.FLAGS, ctypes.c_int)
+        assert field(array, builtin.DTYPE, ctypes.c_void_p) == id(array.dtype)
+        flags = field(array, builtin.FLAGS, ctypes.c_int)
         assert bool(flags & 1) == array.flags.c_contiguous
         assert bool(flags & 0x100) == array.flags.aligned
     assert np.zeros(3).dtype is np.dtype(float)
@@ -248,6 +248,55 @@ def test_short_way_looks_for_nan():
         assert np.isnan(short(bad[5].copy())[place])
         assert np.isnan(short(bad)).sum() == 1
     assert len(seen) == 18
+
+
+def test_short_way_of_floats_takes_no_step_in_python():
+    """Float32 in, float32 out, by the code for one state and by the loop; the first calls make and compile what serves the others."""
+    kernel = da.compile_program(program(lambda x: x * x + 11, x=(3,)))
+    seen = []
+    short = short_way(kernel, slow=lambda *given: seen.append(len(given)) or kernel(*given))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    short(x), short(x[0].copy())
+    del seen[:]
+    out = np.empty_like(x)
+    for given, expected in (((x,), x * x + 11), ((x[1],), x[1] * x[1] + 11), ((x, out), x * x + 11)):
+        result = short(*given)
+        assert result.dtype == np.float32
+        assert result.tolist() == expected.tolist()
+    assert short(x, out) is out
+    assert not seen
+    assert short(x[0].astype(float)).dtype == np.float64
+    assert short(x[0].tolist()).dtype == np.float64
+    assert len(seen) == 2  # no double has come before: its code is compiled now
+
+
+def test_a_batch_of_one_is_one_state():
+    """By the code for one state, whose results get the axes of the batch."""
+    kernel = da.compile_program(trace(lambda x: (x * x + 13, x @ x), {"x": (3,)}, outputs=("a", "b")))
+    seen = []
+    short, x = short_way(kernel, slow=lambda *given: seen.append(len(given)) or kernel(*given)), np.arange(3.0)
+    expected = short(x)
+    for _ in range(2):
+        a, b = short(x[None])
+        assert (a.shape, b.shape) == ((1, 3), (1,))
+        assert a[0].tolist() == expected[0].tolist()
+        assert b[0] == expected[1]
+    assert len(seen) == 1
+    a, b = kernel(x[None, None])
+    assert (a.shape, b.shape) == ((1, 1, 3), (1, 1))
+    out = np.empty((1, 3)), np.empty(1)
+    assert kernel(x[None], out=out) is out
+    assert out[0][0].tolist() == expected[0].tolist()
+    assert "loop" not in vars(kernel)
+
+
+def test_large_results_of_one_state(monkeypatch):
+    """Only batches are written where earlier results were."""
+    monkeypatch.setattr(recycle, "LEAST", 64)
+    kernel = da.compile_program(program(lambda x: x * x + 17, x=(40,)))
+    short, x = short_way(kernel), np.arange(40.0)
+    for result in (short(x), short(x), short(x[None])[0], kernel(x)):
+        assert result.tolist() == (x * x + 17).tolist()
 
 
 def test_large_results_are_recycled():

@@ -159,12 +159,8 @@ def _at_once(robot: Model, function: Any, quantity: Quantity, compiled: Kernel, 
 def _answer(quantity: Quantity, compiled: Kernel, guarded: bool) -> Callable[..., Any]:
     """A kernel as the answer to a call: its results named, and rejected where one is NaN."""
     result, check, inputs = quantity.result, quantity.divides or guarded, len(compiled.inputs)
-    floats: list[Callable[..., Any]] = []  # the answer in float32, made when first asked for
 
     def slow(*given: Any) -> Any:
-        if compiled.real == "double" and all(type(x) is np.ndarray and x.dtype == np.float32 for x in given):
-            floats[:] = floats or [_answer(quantity, compiled.narrow, guarded)]
-            return floats[0](*given)
         if check and len(given) > inputs:
             raise ValueError  # the full check may need inputs that are written over
         value = compiled(*given)

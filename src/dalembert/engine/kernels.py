@@ -98,9 +98,10 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
         if backend == "auto" and scalars > MOST_SCALARS:
             raise TooLargeError(recorded, f"takes and gives {scalars} numbers, more than the {MOST_SCALARS} of a kernel")
         if backend == "auto" and len(recorded.nodes) + 3 * len(recorded.results) > LARGE:
-            raise TooLargeError(
-                recorded, f'has {len(recorded.nodes)} operations, too many to compile quickly (backend="native" does)'
-            )
+            fewer = [other for other in quantity.methods if order(quantity, other) < order(quantity, method)]
+            instead = f"; method={fewer[0]!r} has fewer operations" if fewer else ""
+            count = len(recorded.nodes)
+            raise TooLargeError(recorded, f'has {count} operations, too many to compile quickly (backend="native" does){instead}')
         return recorded
 
     if backend != "numpy":
@@ -114,9 +115,7 @@ def _make(robot: Model, request: Request) -> Kernel | NumpyKernel:
                 raise Error(f"native kernels need llvmlite, which cannot be loaded: {missing}") from None
             _say_once(f"native kernels need llvmlite, which cannot be loaded ({missing}); computing with NumPy instead")
         except TooLargeError as large:
-            fewer = [other for other in quantity.methods if order(quantity, other) < order(quantity, method)]
-            instead = f"method={fewer[0]!r} has fewer operations; " if fewer else ""
-            _say_once(f"{quantity.name} of {robot.name} by {method} {large}; {instead}computing with NumPy instead")
+            _say_once(f"{quantity.name} of {robot.name} by {method} {large}; computing with NumPy instead")
             return NumpyKernel(large.program)
     return NumpyKernel(program(robot, quantity, method, optional=optional, **options))
 

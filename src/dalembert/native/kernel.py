@@ -13,14 +13,14 @@ from dalembert.arguments import batch, instance, numbers, targets
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
 from dalembert.native import machine, recycle, threads
-from dalembert.native.direct import WORD, Table
+from dalembert.native.builtin import MOST_ARRAYS, WORD
+from dalembert.native.direct import Table
 from dalembert.native.gufunc import make_gufunc
 from dalembert.native.kept import keep, kept, look
 from dalembert.trace.program import Program, Variable, signature
 
 WORTH_A_THREAD = 5_000_000  # nodes times states: about 0.2 ms of work, well above the cost of waking a thread
-MOST_SCALARS = 16_384  # of all inputs and outputs together: a vector each in the frame
-MOST_ARRAYS = 32
+MOST_SCALARS = 65_536  # of all inputs and outputs together: a vector each in the frame, which has 4 MB then with AVX-512
 KEPT = 20_000  # nodes of a program kept in memory, a few MB, for what is compiled later; longer ones are recorded again
 _made: WeakValueDictionary[str, "Kernel"] = WeakValueDictionary()
 
@@ -41,9 +41,9 @@ class Compiled(NamedTuple):
 class Kernel:
     """A compiled program: call it with one array per input, leading axes broadcast; returns one array, or a tuple of them.
 
-    It has two functions, each compiled when first needed: a loop over the states of a batch, and one for a single state. Where all
-    inputs are of type float32, so are results: `narrow` computes them, with twice as many lanes. It pickles: the other process
-    rebuilds it, from its disk cache if it can.
+    It has two functions, each compiled when first needed: a loop over the states of a batch, and one for a single state, alone or a
+    batch of one. Where all inputs are of type float32, so are results: `narrow` computes them, with twice as many lanes. It
+    pickles: the other process rebuilds it, from its disk cache if it can.
     """
 
     backend = "native"
@@ -135,12 +135,12 @@ class Kernel:
         shape = batch({v.name: v.batch(a) for a, v in zip(given, self.inputs, strict=True)}, "a kernel")
         if out is not None:
             targets(out, {v.name: (*shape, *v.shape) for v in self.outputs}, "a kernel")
-        if shape == ():
-            return self._alone(given, out)
-        if out is None and self.dtype.itemsize * prod(shape) * max(v.size for v in self.outputs) >= recycle.LEAST:
+        states = prod(shape)
+        if states == 1:
+            return self._alone(given, shape, out)
+        if out is None and self.dtype.itemsize * states * max(v.size for v in self.outputs) >= recycle.LEAST:
             fresh = [recycle.empty((*shape, *v.shape), self.dtype) for v in self.outputs]
             out = tuple(fresh) if len(fresh) > 1 else fresh[0]
-        states = prod(shape)
         if states * self.size >= 2 * WORTH_A_THREAD and (count := threads.get_threads()) > 1:
             return self._split(given, shape, min(count, states * self.size // WORTH_A_THREAD), out)
         return self.here(*given, out=out)
@@ -155,10 +155,10 @@ class Kernel:
         lent = self.loop.frame()
         return self._gufunc(*lent, *arrays) if out is None else self._gufunc(*lent, *arrays, out=out)
 
-    def _alone(self, arrays: list[Any], out: Any) -> Any:
-        """One state."""
+    def _alone(self, arrays: list[Any], batch: tuple[int, ...], out: Any) -> Any:
+        """One state, of a batch with such axes."""
         lent, dense = self.one.frame(), [np.require(a, self.dtype, ("C", "A")) for a in arrays]
-        results = [np.empty(v.shape, self.dtype) for v in self.outputs]
+        results = [np.empty((*batch, *v.shape), self.dtype) for v in self.outputs]
         pointers = [a.ctypes.data for a in (*lent, *dense, *results)]
         _FUNCTION(self.one.address)((C.c_void_p * len(pointers))(*pointers), None, None, None)
         if out is not None:
