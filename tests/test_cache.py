@@ -264,6 +264,7 @@ def variants():
     yield "quantity", base, {"quantity": "newton_euler_pass"}
 
 
+@pytest.mark.slow
 def test_whatever_changes_the_program_changes_the_key(folder, compiled):
     for count, (name, robot, given) in enumerate(variants(), 1):
         options = {"quantity": "inverse_dynamics"} | given

@@ -469,6 +469,7 @@ def test_messages_name_options(ran):
     assert held[0] == 0 and da.load("held.toml").n == 0
 
 
+@pytest.mark.slow
 def test_what_is_shown_fits_80_columns(ran, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     commands = [["robots"], ["complexity", "puma560"], ["simulate", "panda", "-t", "0.01"], ["--help"], ["generate", "--help"]]

@@ -78,6 +78,7 @@ def test_generalized_dalembert_keeps_the_order_of_the_book():
     assert abs(value(grown.total, 6) / value(book.total, 6) - 1) < 0.05
 
 
+@pytest.mark.slow
 def test_what_the_pages_say_about_counts():
     """In words; the numbers themselves are computed when the pages are built."""
     arm = general_chain(6)
@@ -106,6 +107,7 @@ def test_short_arms_have_a_mass_matrix_and_long_ones_none(n, cheapest):
     assert min(counts, key=counts.get) in cheapest
 
 
+@pytest.mark.slow
 def test_silvers_ratios():
     """What docs/counts.md says of them: smaller than Silver's by our sources, larger by the books' tables, one when customized."""
     book = {"newton_euler": sum(value(part, 6) for row in FGL_3_4 for part in row.counted)}

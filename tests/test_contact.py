@@ -104,6 +104,7 @@ def test_springs_of_small_rotations_are_those_asked_for():
     close(springs(Turned(), None, np.eye(4), stiffness, None), (phi**2 @ stiffness[:3]) / 2, 1e-3)
 
 
+@pytest.mark.slow
 def test_a_steady_push_moves_the_link_by_force_over_stiffness():
     """The end of the arm, pushed by a constant force, comes to rest where the springs hold it; the moment is zero, so it turns not."""
     arm = da.robot("puma560").with_armature(0.2)
@@ -159,6 +160,7 @@ def test_residual_and_integral_are_the_equations(key):
     close(residual, gain * (p - after), 1e-9)
 
 
+@pytest.mark.slow
 def test_a_push_in_motion_is_found():
     """A falling arm with friction is pushed at its end after 0.3 s: before, nothing; later J^T w, at the rate of the gain."""
     arm, dt, gain = da.robot("puma560").with_friction(damping=2.0).with_armature(0.2), 5e-4, 100.0

@@ -27,7 +27,7 @@ OPTIONS = {"tree": {"impedance": {"link": "link4"}}, "large tree": {"impedance":
 SMALL = {"dtype": "float", "header": True, "batch": False}
 CAREFUL = ("-Wpedantic", "-Wshadow", "-Wmissing-prototypes", "-Wconversion", "-Wdouble-promotion", "-Wunsuffixed-float-constants")
 ARM = "arm-linux-gnueabihf-gcc"
-robots = pytest.mark.parametrize("key", sweep(ROBOTS, quick=(0, 1)))
+robots = pytest.mark.parametrize("key", sweep(ROBOTS, quick=(0,)))
 cross = pytest.mark.skipif(not instructions.available(), reason="gcc-arm-none-eabi is not installed")
 
 

@@ -20,7 +20,11 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", [page for page in sorted(PAGES.glob("*.md")) if blocks(page)], ids=lambda page: page.stem)
+RUN = [page for page in sorted(PAGES.glob("*.md")) if blocks(page)]
+LONG = {"batches", "gradients"}
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG else [], id=p.stem) for p in RUN])
 def test_pages_run(page, tmp_path, monkeypatch):
     """From top to bottom, as a reader would."""
     monkeypatch.chdir(tmp_path)
@@ -77,6 +81,7 @@ URDF = """<robot name="small"><link name="base"/>
 REGRESSOR = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]  # from Pinocchio's order of the ten parameters to ours
 
 
+@pytest.mark.slow
 def test_names_of_pinocchio(tmp_path):
     (tmp_path / "small.urdf").write_text(URDF)
     arm = da.load(tmp_path / "small.urdf")
@@ -104,6 +109,7 @@ def test_names_of_pinocchio(tmp_path):
             np.testing.assert_allclose(x, y, atol=1e-12, err_msg=theirs)
 
 
+@pytest.mark.slow
 def test_names_of_robotics_toolbox():
     half = np.pi / 2
     geometry = [(half, 0.1, 0.4), (0.0, 0.5, 0.1), (-half, 0.02, 0.1), (half, 0.0, 0.4), (-half, 0.0, 0.0), (0.0, 0.0, 0.1)]

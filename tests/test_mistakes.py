@@ -208,6 +208,7 @@ def test_masked_arrays_without_masked_elements_are_numbers():
     assert ARM.with_gravity(np.ma.masked_array([0, 0, -1.62])).gravity.tolist() == [0.0, 0.0, -1.62]
 
 
+@pytest.mark.slow
 def test_what_large_robots_are_for():
     """The methods that an error names do serve, and branches count by their depth."""
     q = np.full(30, 0.1)

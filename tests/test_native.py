@@ -354,6 +354,7 @@ def test_pieces_reuse_their_rows():
     assert plan.rows <= 4 + 3 * 4
 
 
+@pytest.mark.slow
 def test_small_stacks():
     """A thread may have 128 KB of stack, as all of musl's have: what a kernel computes with lies elsewhere."""
     code = """

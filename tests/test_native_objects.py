@@ -61,6 +61,7 @@ def test_same_program_same_kernel():
     assert "native" in repr(arm.compile("inverse_dynamics"))
 
 
+@pytest.mark.slow
 def test_kernels_die_with_their_robots(monkeypatch):
     """Robots, one after another, each compiled: code, engine and gufunc of each are gone with it, and nothing of Python's stays."""
     monkeypatch.setenv("DALEMBERT_CACHE", "off")

@@ -77,6 +77,7 @@ print("saved", len(saves))
 """
 
 
+@pytest.mark.slow
 @linux
 def test_a_full_disk_takes_nothing_away():
     """Every kind of file, through a link, where the system refuses to write more than 100 bytes."""
