@@ -422,6 +422,8 @@ def test_sticking_takes_what_forward_dynamics_takes():
     out = np.empty(2), np.empty(2)
     robot.forward_dynamics(*state, sticking=True, out=out)
     assert (out[0] == robot.forward_dynamics(*state, sticking=True).qdd).all()
+    some = robot.with_friction(coulomb={"elbow": 0.0}, damping=0.0)
+    assert some.forward_dynamics(*state, sticking=True).friction[1] == 0  # nothing rubs there, not even rounding
     with pytest.raises(da.Error, match="sticking=True has a method of its own"):
         robot.forward_dynamics(*state, sticking=True, method="kalman")
 

@@ -175,7 +175,7 @@ def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: 
     M = laws.mass(at)
     gamma = inverse_diagonal(model, M)
     x = h * law.damping * gamma
-    theta = stack([0.5 + y / (2 * (y + 6)) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])
+    theta = stack([1 - 3 / (y + 6) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])  # 1/2 + x/(2 (x + 6))
     return Middle(q, v, h, at, M, gamma, theta, law, lambda speed: forces(at, speed, **wrenches))
 
 
