@@ -29,12 +29,17 @@ class Found(NamedTuple):
 
 
 def random_robot(name, rng):
-    """An arm with friction of all sizes, on some of its joints."""
+    """An arm with friction of all sizes, on some of its joints; half of them by all laws that there are."""
     robot = da.robot(name)
     inertia = np.diagonal(robot.mass_matrix(robot.neutral()))
     weight = np.abs(robot.gravity_force(robot.random_configuration(0, 20))).max(axis=0) + 0.1 * inertia
     level = weight * 10 ** rng.uniform(-3, 1, robot.n) * rng.integers(0, 2, robot.n)
-    return robot.with_friction(coulomb=level, damping=inertia * 10 ** rng.uniform(-2, 3, robot.n))
+    laws = {"coulomb": level, "damping": inertia * 10 ** rng.uniform(-2, 3, robot.n)}
+    if rng.random() < 0.5:
+        static = level * rng.uniform(0.5, 3, robot.n)
+        laws |= {"static_friction": static, "stribeck_speed": (level > 0) * 10 ** rng.uniform(-3, 0, robot.n)}
+        laws |= {"friction_offset": level * rng.uniform(-0.5, 0.5, robot.n), "load_friction": rng.uniform(0, 0.5, robot.n)}
+    return robot.with_friction(**laws)
 
 
 def random_steps(name, steps, seed=0):
@@ -52,10 +57,11 @@ def random_steps(name, steps, seed=0):
         torque = robot.gravity_force(q) * rng.uniform(-1, 2, (ROLLOUTS, 1))
         for _ in range(each):
             found = _one(state, torque, found)
-            lost = ~np.isfinite(state.state["v"]).all(axis=-1) | (np.abs(state.state["v"]) > 1e3).any(axis=-1)
+            finite = np.isfinite(state.state["q"]).all(axis=-1) & np.isfinite(state.state["v"]).all(axis=-1)
+            found = found._replace(nonfinite=found.nonfinite + int((~finite).sum()))
+            lost = ~finite | (np.abs(state.state["v"]) > 1e3).any(axis=-1)
             state.state["v"][lost] = 0.0  # arms that swing wildly begin again
             state.state["q"][lost] = q[lost]
-            found = found._replace(nonfinite=found.nonfinite + int((~np.isfinite(state.state["q"])).any(axis=-1).sum()))
     return found
 
 

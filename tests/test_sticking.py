@@ -137,12 +137,23 @@ def test_levels_that_depend_on_speed_or_load_leave_order_two(law):
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
-def test_stops_are_of_first_order(restitution):
-    robot, start, steps = arm(-0.3, 0.7), [2.0, 0.5], (4e-3, 1e-3, 2.5e-4, 6.25e-5)
+def test_motions_with_stops_converge_to_pieces_between_events(restitution):
+    robot, start = arm(-0.3, 0.7), [2.0, 0.5]
     exact, _, events = event_driven.simulate(robot, start, [0.0, 0.0], 2.0, restitution)
     assert sum(what == "strikes" for _, what, _ in events) > 1
-    errors = [abs(robot.simulate(start, duration=2.0, step=h, restitution=restitution).q[-1] - exact).max() for h in steps]
-    assert slope(steps, errors) > 0.9 and errors[-1] < 1e-4
+    errors = [
+        abs(robot.simulate(start, duration=2.0, step=h, restitution=restitution).q[-1] - exact).max() for h in (1e-3, 6.25e-5)
+    ]
+    assert errors[0] < 1e-3 and errors[1] < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_stops_are_of_first_order(restitution):
+    """The mean error of many motions: that of one depends on where in a step a joint strikes."""
+    robot, starts = arm(-0.3, 0.7), np.stack(np.meshgrid(np.linspace(1, 2.5, 16), np.linspace(-0.29, 0.69, 16)), axis=-1)
+    ends = [robot.simulate(starts, duration=2.0, step=h, restitution=restitution, every=100).q[..., -1, :] for h in (*STEPS, 1e-5)]
+    assert slope(STEPS, [np.abs(end - ends[-1]).max(axis=-1).mean() for end in ends[:-1]]) >= 1
 
 
 def test_bounces_come_at_their_times_and_end():
@@ -174,12 +185,27 @@ def test_energy_does_not_grow_at_stops():
     for e in (1.0, 0.9):
         swing = robot.simulate([[2.0, 0.5], [1.0, 0.0]], duration=20.0, restitution=e, every=20)
         energy = swing.energy - swing.energy[:, :1]
-        assert (
-            energy.max() < 1e-2 * swing.kinetic_energy.max() and (swing.q[..., 1] <= 0.7).all() and (swing.q[..., 1] >= -0.3).all()
-        )
+        assert energy.max() < 1e-4 * swing.kinetic_energy.max()
+        assert (swing.q[..., 1] <= 0.7).all() and (swing.q[..., 1] >= -0.3).all()
         assert (energy[:, -1] < -1.0).all() == (e < 1)
     ball = block(lower=0.0).simulate([1.0], duration=20.0, restitution=1.0)
     assert np.abs(ball.energy - ball.energy[0]).max() < 1e-6
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.6, 1.0])
+def test_stops_give_no_energy(restitution):
+    """Where several joints strike in one step, and where one that leaves its stop comes back within the step, too."""
+    robot, rng = da.robot("panda").with_friction(damping=0.1), np.random.default_rng(0)
+    q = robot.lower + rng.uniform(0, 1, (64, 7)) * (robot.upper - robot.lower)
+    fall = robot.simulate(q, 2 * rng.normal(size=q.shape), duration=0.5, restitution=restitution)
+    assert (np.diff(fall.lost_at_stops) >= -1e-12).all() and fall.lost_at_stops[:, -1].mean() > 0.01
+    assert (fall.q >= robot.lower).all() and (fall.q <= robot.upper).all()
+
+
+def test_a_strike_may_take_all_energy():
+    """Both joints are at rest after it, so that there is no kinetic energy to divide by."""
+    swing = arm(-0.3, 0.7).simulate([1.8, 0.298], duration=1.0, restitution=0.5)
+    assert not swing.qd[941].any() and swing.qd[940].all() and swing.drift < 1e-4
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.7, 1.0])
@@ -259,8 +285,8 @@ def test_smooth_friction_of_fixed_steps(velocities):
 
 def test_motions_that_leave_the_finite_numbers_say_why():
     robot, start = da.robot("xarm7"), np.zeros(7)
-    with pytest.raises(da.Error, match=r'not finite from t = .* s on; a slip_speed above 1e-05, or integrator="moreau"'):
-        robot.simulate(start, slip_speed=1e-5)
+    with pytest.raises(da.Error, match=r"on: damping stops a joint within .*, less than the step of 0\.001 s; .* moreau or Radau"):
+        robot.simulate(start, slip_speed=0.1)  # xarm7's damping, which no slip_speed helps against
     for torque in (np.full(7, np.nan), lambda t, q, qd: np.inf * (q - 1)):
         for options in ({}, {"slip_speed": 0.1}):
             with pytest.raises(da.Error, match=r"from t = 0\.001 s on, since the joint forces are not"):
@@ -396,6 +422,8 @@ def test_sticking_takes_what_forward_dynamics_takes():
     out = np.empty(2), np.empty(2)
     robot.forward_dynamics(*state, sticking=True, out=out)
     assert (out[0] == robot.forward_dynamics(*state, sticking=True).qdd).all()
+    some = robot.with_friction(coulomb={"elbow": 0.0}, damping=0.0)
+    assert some.forward_dynamics(*state, sticking=True).friction[1] == 0  # nothing rubs there, not even rounding
     with pytest.raises(da.Error, match="sticking=True has a method of its own"):
         robot.forward_dynamics(*state, sticking=True, method="kalman")
 

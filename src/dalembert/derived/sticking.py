@@ -229,7 +229,8 @@ def standing(
         left = tau - law.damping * qd - law.friction_offset
         b, gamma = left - forces(q, qd, **outside), inverse_diagonal(model, M)
         found = solver(M, b, gamma * b, gamma, holding(law, 1, tau, q, qd, limits))
-        results = found.v, tau - left + found.r
+        rubs = stack([r if sticks or some else 0 for r, sticks, some in zip(found.r, law.sticks, limits, strict=True)])
+        results = found.v, tau - left + rubs
         return tuple(stack([where(found.excess, np.nan, x) for x in result]) for result in results)
 
     return body

@@ -100,10 +100,10 @@ def _some(trajectory: Trajectory) -> Trajectory | None:
 
 def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     """In words: what most likely put the energy out of balance."""
-    law = friction_law(trajectory.robot)
-    if integrator not in SOLVERS and (fastest := _fastest(trajectory, law.damping)) * step > 2:
-        return f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one, or Radau"
-    if law.jumps and not trajectory.sticks:
+    few = np.unique(np.linspace(0, len(trajectory) - 1, 5).astype(int))
+    if stiff := too_stiff(trajectory, trajectory.q[..., few, :], integrator, step):
+        return stiff
+    if friction_law(trajectory.robot).jumps and not trajectory.sticks:
         return f"with slip_speed={trajectory.slip_speed:g} friction is too steep for {integrator}; use a larger one, or moreau"
     if integrator in SOLVERS:
         return f"the tolerances of {integrator} are too loose; reduce rtol and atol"
@@ -111,13 +111,15 @@ def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     return f"the step of {step:g} s is too long for {integrator}{better}"
 
 
-def _fastest(trajectory: Trajectory, damping: Array) -> float:
-    """The largest D_i (M^-1)_ii at some samples, 1/s: how fast damping stops a joint."""
-    if not damping.any():
-        return 0.0
-    few = np.unique(np.linspace(0, len(trajectory) - 1, 5).astype(int))
+def too_stiff(trajectory: Trajectory, q: Array, integrator: str, step: float) -> str:
+    """In words: that damping stops a joint faster than steps of fixed length can follow, at some positions; or nothing."""
+    damping = friction_law(trajectory.robot).damping
+    if integrator in SOLVERS or not damping.any():
+        return ""
     try:
-        M = mass_matrix(trajectory.robot, trajectory.q[..., few, :], backend=trajectory.backend)
-        return float(np.max(damping * np.diagonal(np.linalg.inv(M), axis1=-2, axis2=-1)))
+        M = mass_matrix(trajectory.robot, q, backend=trajectory.backend)
+        fastest = float(np.max(damping * np.diagonal(np.linalg.inv(M), axis1=-2, axis2=-1)))
     except (Error, np.linalg.LinAlgError):
-        return 0.0
+        return ""
+    within = f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one"
+    return f"{within}{'' if trajectory.sticks else ', moreau or Radau'}" if fastest * step > 2 else ""

@@ -24,7 +24,7 @@ from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
-from dalembert.simulation.doubts import judged
+from dalembert.simulation.doubts import judged, too_stiff
 from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import ROUTES, check_route
@@ -115,7 +115,7 @@ def simulate(
     else:
         trajectory = _fixed(plan, kind, start, forces, acting, events)
     trajectory = replace(trajectory, backend=backend, slip_speed=kind.slip_speed, sticks=integrator == MOREAU)
-    _look(robot, trajectory)
+    _look(trajectory, integrator, float(step))
     if kind.stops is None:
         _passed(robot, trajectory)
     return judged(trajectory, integrator, float(step))
@@ -364,25 +364,26 @@ def _passed(robot: Model, trajectory: Trajectory) -> None:
     )
 
 
-def _look(robot: Model, trajectory: Trajectory) -> None:
+def _look(trajectory: Trajectory, integrator: str, step: float) -> None:
     """A motion that leaves the finite numbers is an error; among rollouts a warning."""
     finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
     bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
     if not bad.any():
         return
     first = int(np.argmax(bad.any(axis=0)))
-    say = f"the motion of {robot.name} is not finite from t = {trajectory.time[first]:g} s on{_advice(trajectory, first)}"
+    advice = _advice(trajectory, first, integrator, step)
+    say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
     if trajectory.q.ndim == 2:
         raise Error(f"simulate: {say}")
     warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)
 
 
-def _advice(trajectory: Trajectory, first: int) -> str:
+def _advice(trajectory: Trajectory, first: int, integrator: str, step: float) -> str:
     """Why the motion is not finite from a sample on, or what may help."""
     if not first:
         return ", since q0 or qd0 is not"
     if not np.isfinite(trajectory.tau[..., first - 1, :]).all():
         return ", since the joint forces are not"
-    if trajectory.slip_speed:
-        return f'; a slip_speed above {trajectory.slip_speed:g}, or integrator="{MOREAU}" without one, may help'
-    return "; a smaller step may help" if trajectory.sticks else "; a smaller step, or Radau for stiff arms, may help"
+    if stiff := too_stiff(trajectory, trajectory.q[..., 0, :], integrator, step):
+        return f": {stiff}"
+    return "; a smaller step may help" if trajectory.sticks else "; a smaller step, moreau or Radau may help"

@@ -175,7 +175,7 @@ def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: 
     M = laws.mass(at)
     gamma = inverse_diagonal(model, M)
     x = h * law.damping * gamma
-    theta = stack([0.5 + y / (2 * (y + 6)) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])
+    theta = stack([1 - 3 / (y + 6) if d else 0.5 for y, d in zip(x, law.damping, strict=True)])  # 1/2 + x/(2 (x + 6))
     return Middle(q, v, h, at, M, gamma, theta, law, lambda speed: forces(at, speed, **wrenches))
 
 
@@ -200,7 +200,8 @@ def _struck(m: Middle, laws: Laws, push: Any, rubbed: Any, v: Any, moved: Moved)
     most = laws.kinetic(m.q, m.v) + laws.potential(m.q) - laws.potential(moved.q) + dot(push, moved.q - m.q) - rubbed
     kinetic = laws.kinetic(moved.q, v)
     excess = where(moved.struck, kinetic - most, 0)
-    share = where(excess, where(most, most, 0) / where(excess, kinetic, 1), 1)
+    most = where(most, most, 0)
+    share = where(excess, most / where(kinetic, kinetic, 1), 1)
     return sqrt(share) * v, where(moved.struck, most - share * kinetic, dot(stack(moved.beyond), (m.v + v) / 2))
 
 
@@ -245,7 +246,8 @@ def _earliest(v: Any, beyond: Sequence[Any], met: Sequence[Sequence[Stopping]]) 
     first: Any = 2
     for i, some in enumerate(met):
         for (side, on, _), when, _ in some:
-            struck = where(on, where(side * beyond[i], where(side * v[i], 1, 0), 0), 0)
+            moves = where(v[i], 1, where(-v[i], 1, 0))  # away from it, too: what comes back within the step strikes it
+            struck = where(on, where(side * beyond[i], moves, 0), 0)
             when = where(struck, when, 2)
             first = where(first - when, when, first)
     return where(1.5 - first, first, 0.5), 1.5 - first
