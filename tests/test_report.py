@@ -452,6 +452,17 @@ def test_no_width_overflows(visit, name, width):
     tab = visit(name, viewport={"width": width, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.locator("svg.chart").first.bounding_box()["width"] > 240
+    tab.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
+    assert tab.evaluate(browsing.SMALLEST) >= 12  # px
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_enough_contrast(visit, scheme):
+    tab = visit("two_link", color_scheme=scheme)
+    tab.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
+    drawn(tab)
+    assert tab.evaluate(browsing.CONTRAST) == []
 
 
 @pytest.mark.slow
