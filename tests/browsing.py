@@ -10,6 +10,7 @@ import pytest
 import screenshot
 
 PUPPETEER = Path(__file__).parent.parent / "build/npm/node_modules/puppeteer-core"  # drives Firefox; make fetches it from npm
+PATIENCE = 300_000  # ms: drawing without a graphics processor is slow, and more so beside other work
 SOFTWARE = ("GPU stall", "GL Driver", "swiftshader")  # notes of the software renderer, not of the page
 
 # Texts with less contrast than WCAG 2 asks for (AA), in HTML and SVG; those over the 3D view against the darkest and the lightest of it.
@@ -68,6 +69,7 @@ def visiting(browser):
 
     def go(path, **options):
         context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, "offline": True, **options})
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         place = path.resolve().as_uri()
         context.route(lambda url: url.split("#")[0] != place, lambda route: (trouble.append(route.request.url), route.abort()))

@@ -187,6 +187,19 @@ def test_what_is_shown_is_what_is_computed(visit):
     assert tab.evaluate("$('play').getAttribute('aria-pressed')") == "true"
 
 
+def test_prismatic_joints_read_millimetres_and_newtons(visit):
+    arm, tab = robot("placed"), visit("placed")
+    q = [0.3, 0.8125]
+    put(tab, q)
+    drawn(tab)
+    assert [tab.inner_text(f"#place{i}") for i in range(2)] == ["17.2°", "812.5 mm"]
+    units = zip(arm.gravity_force(q), ("N m", "N"), strict=True)
+    assert [tab.inner_text(f"#effort{i}").replace("−", "-") for i in range(2)] == [
+        f"{x:.{2 if abs(x) < 10 else 1}f} {u}" for x, u in units
+    ]
+    assert tab.inner_text("section:has(#matrix) .what").startswith("kg m², kg m, kg.")
+
+
 @pytest.mark.parametrize("name", ["rough", "rough_puma"])
 def test_a_motion_has_the_torques_of_its_friction(visit, name):
     """Levels that depend on speed and on load are in them; and are not without friction."""
@@ -421,7 +434,7 @@ def test_no_width_overflows_and_the_view_stays(visit, width):
 def test_a_long_list_of_controls_does_not_stretch_the_view(visit):
     tab = visit("bare")
     tab.evaluate("document.querySelector('.controls').style.minHeight = '2000px'")
-    assert tab.evaluate("$('view').getBoundingClientRect().height <= 0.9 * innerHeight + 1")
+    assert tab.evaluate("$('view').getBoundingClientRect().height <= 0.78 * innerHeight + 1")
     tab.evaluate("scrollTo(0, 900)")
     assert tab.evaluate("document.querySelector('.dock').getBoundingClientRect().bottom <= innerHeight")
 
@@ -515,6 +528,7 @@ def test_a_notebook_shows_the_page(pages, browser):
     shown = pages("two_link")._repr_html_()
     assert 'sandbox="allow-scripts allow-downloads"' in shown and pages("two_link").name.endswith(".html")
     tab = browser.new_page()
+    tab.set_default_timeout(browsing.PATIENCE)
     tab.set_content(f"<html><body>{shown}</body></html>")
     frame = tab.frames[1]
     frame.wait_for_selector("html[data-ready]", state="attached")
@@ -571,6 +585,7 @@ def test_the_size_and_the_paper(browser, tmp_path):
     path = da.study("puma560", tmp_path, progress=False)
     assert path.stat().st_size < 1_200_000
     tab = browser.new_page()
+    tab.set_default_timeout(browsing.PATIENCE)
     tab.goto(path.resolve().as_uri())
     tab.wait_for_selector("html[data-ready]", state="attached")
     drawn(tab)

@@ -468,6 +468,7 @@ def test_text_has_enough_contrast(visit, scheme):
 @pytest.mark.slow
 def test_without_webgl_the_rest_works(browser, pages):
     context = browser.new_context(offline=True)
+    context.set_default_timeout(browsing.PATIENCE)
     tab = context.new_page()
     tab.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     tab.goto(pages("two_link").resolve().as_uri())

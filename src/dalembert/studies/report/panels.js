@@ -65,7 +65,7 @@ function createPanels(spec) {
   }
 
   // Energies of the last seconds.
-  const SPAN = 6, history = [], box = { left: 6, right: 334, top: 8, bottom: 138 };
+  const SPAN = 6, history = [], box = { left: 62, right: 334, top: 8, bottom: 120 };
   function record(t, e) {
     if (history.length && history[history.length - 1].t >= t) history.pop();
     history.push({ t, ...e });

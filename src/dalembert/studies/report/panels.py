@@ -231,10 +231,10 @@ def _energy() -> str:
         '<section class="mid"><h2>Energy</h2><p class="what">Only motors, friction and pushes change the total.</p>'
         f'<dl class="amounts">{figures}</dl>{keys}'
         '<svg class="energy" viewBox="0 0 340 146" role="img" aria-label="Energy over the last six seconds">'
-        '<line class="zero" id="energy-zero" x1="6" x2="334"/>'
-        '<text id="energy-high" x="8" y="20"></text><text id="energy-low" x="8" y="140"></text>'
-        '<text x="334" y="140" text-anchor="end">the last 6 s</text>'
-        f'<text id="energy-wait" x="170" y="78" text-anchor="middle">press Drop</text>{lines}</svg></section>'
+        '<line class="zero" id="energy-zero" x1="62" x2="334"/>'
+        '<text id="energy-high" x="56" y="18" text-anchor="end"></text><text id="energy-low" x="56" y="120" text-anchor="end"></text>'
+        '<text x="62" y="138">6 s ago</text><text x="334" y="138" text-anchor="end">now</text>'
+        f'<text id="energy-wait" x="198" y="70" text-anchor="middle">press Drop</text>{lines}</svg></section>'
     )
 
 
@@ -261,7 +261,7 @@ def _formulations(data: Mapping[str, Any], counts: Mapping[str, Mapping[str, int
         lines = "".join(_method(quantity, m, rows[m], longest, choice and m in ready) for m in rows)
         parts.append(
             f'<section class="half"><h2>{words.capitalize()}</h2><p class="what">{USES[quantity]}. Operations of each formulation, '
-            f"customized to this robot; all give the same numbers.{' Choose one to compute with it.' if choice else ''}</p>"
+            f"customized to this robot; all agree.{' Choose one to compute with it.' if choice else ''}</p>"
             f'<div class="methods" role="{"radiogroup" if choice else "group"}" aria-label="{words}">{lines}</div>'
             f'<p class="told" id="told-{quantity}" role="status"></p></section>'
         )
