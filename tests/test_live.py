@@ -29,6 +29,7 @@ TREE = replace(da.random_robot(5, "RRPRR", (-1, 0, 1, 0, 3)), name="tree")
 ROBOTS = {
     "tree": lambda: TREE,
     "placed": lambda: da.robot("rp").with_base(da.Pose.of((1, 2, 3), (0.3, 1, 2))).with_gravity((1.0, 2.0, -9.0)),
+    "gripper": lambda: gripper(da.Frame("tool", "lower", da.Pose.of((0.3, 0.1, 0), (0.2, 0.1, 0)))),
     "damped": lambda: da.robot("two_link").with_friction(damping=0.4).with_armature(0.1),
     "rough": lambda: da.robot("two_link").with_friction(coulomb=1.0, static_friction=1.5, stribeck_speed=0.3),
     "rough_puma": lambda: da.robot("puma560").with_friction(coulomb=0.5, damping=0.1, load_friction=0.05),
@@ -39,6 +40,16 @@ ROBOTS = {
     "bare": bare,
     "nothing": lambda: da.Robot("nothing", ()),
 }
+
+
+def gripper(*frames):
+    """A head, and an arm with two fingers."""
+    inertia = da.Inertia.from_com(1.0, (0.1, 0.02, 0), 0.02)
+    chain = [("head", "base"), ("upper", "base"), ("lower", "upper"), ("left", "lower"), ("right", "lower")]
+    links = [
+        da.Link(name, parent, da.Joint(name), da.Pose.of((0.3, 0, 0.1), (0.4, 0, 0)), inertia=inertia) for name, parent in chain
+    ]
+    return da.Robot("gripper", tuple(links), frames=frames)
 
 
 def robot(name):
@@ -81,7 +92,9 @@ def put(tab, q, qd=None):
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
-numbers = pytest.mark.parametrize("name", sweep(["panda", "tree", "placed", "damped", "puma560", "stanford"], quick=(1,)))
+numbers = pytest.mark.parametrize(
+    "name", sweep(["panda", "tree", "placed", "damped", "puma560", "stanford", "gripper"], quick=(1,))
+)
 
 
 @numbers
@@ -549,19 +562,13 @@ def test_short_names_can_be_told_apart():
 def test_hands():
     """Arms come before heads, and a gripper is one hand; without a frame that says so, fingers are two."""
 
-    def arm(*frames):
-        inertia = da.Inertia.from_com(1.0, (0.1, 0, 0), 0.02)
-        chain = [("head", "base"), ("upper", "base"), ("lower", "upper"), ("left", "lower"), ("right", "lower")]
-        links = [da.Link(name, parent, da.Joint(name), da.Pose.of((0.3, 0, 0)), inertia=inertia) for name, parent in chain]
-        return da.Robot("arm", tuple(links), frames=frames)
-
     def names(robot):
         return [robot.link_names[i] for i, _ in scene.hands(robot)]
 
     at = da.Pose.of((0.1, 0, 0))
-    assert names(arm()) == names(arm(da.Frame("camera", "lower", at))) == ["left", "right", "head"]
-    gripper = arm(da.Frame("camera", "lower", da.Pose.of((9, 0, 0))), da.Frame("gripper", "lower", at))
-    assert names(gripper) == ["lower", "head"] and scene.hands(gripper)[0][1] == at
+    assert names(gripper()) == names(gripper(da.Frame("camera", "lower", at))) == ["left", "right", "head"]
+    one = gripper(da.Frame("camera", "lower", da.Pose.of((9, 0, 0))), da.Frame("gripper", "lower", at))
+    assert names(one) == ["lower", "head"] and scene.hands(one)[0][1] == at
 
 
 def test_margins():
