@@ -446,7 +446,7 @@ def test_dark_mode_and_its_button(visit):
     assert luminance(light) < 150
 
 
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@pytest.mark.parametrize("width", [320, 360, 768, 1920])
 @pytest.mark.parametrize("name", sweep(["two_link", "hostile"], quick=()))
 def test_no_width_overflows(visit, name, width):
     tab = visit(name, viewport={"width": width, "height": 800})

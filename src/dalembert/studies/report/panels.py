@@ -232,7 +232,8 @@ def _energy() -> str:
         f'<dl class="amounts">{figures}</dl>{keys}'
         '<svg class="energy" viewBox="0 0 340 146" role="img" aria-label="Energy over the last six seconds">'
         '<line class="zero" id="energy-zero" x1="62" x2="334"/>'
-        '<text id="energy-high" x="56" y="18" text-anchor="end"></text><text id="energy-low" x="56" y="120" text-anchor="end"></text>'
+        '<text id="energy-high" x="56" y="18" text-anchor="end"></text>'
+        '<text id="energy-low" x="56" y="120" text-anchor="end"></text>'
         '<text x="62" y="138">6 s ago</text><text x="334" y="138" text-anchor="end">now</text>'
         f'<text id="energy-wait" x="198" y="70" text-anchor="middle">press Drop</text>{lines}</svg></section>'
     )
