@@ -10,7 +10,36 @@ import pytest
 import screenshot
 
 PUPPETEER = Path(__file__).parent.parent / "build/npm/node_modules/puppeteer-core"  # drives Firefox; make fetches it from npm
+PATIENCE = 300_000  # ms: drawing without a graphics processor is slow, and more so beside other work
 SOFTWARE = ("GPU stall", "GL Driver", "swiftshader")  # notes of the software renderer, not of the page
+
+# Texts with less contrast than WCAG 2 asks for (AA), in HTML and SVG; those over the 3D view against the darkest and the lightest of it.
+CONTRAST = """() => {
+  const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (c) => { paint.clearRect(0, 0, 1, 1); paint.fillStyle = c; paint.fillRect(0, 0, 1, 1); return [...paint.getImageData(0, 0, 1, 1).data]; };
+  const light = ([r, g, b]) => [r, g, b].map((x) => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4).reduce((s, x, k) => s + x * [0.2126, 0.7152, 0.0722][k], 0);
+  const probe = document.body.appendChild(document.createElement("i"));
+  const view = ["sky", "haze", "ground"].map((name) => { probe.style.color = `var(--${name})`; return rgba(getComputedStyle(probe).color); });
+  const under = (e) => {
+    for (; e; e = e.parentElement) {
+      if (e.matches(".view")) return view;
+      const c = rgba(getComputedStyle(e).backgroundColor);
+      if (c[3] === 255) return [c];
+    }
+    return [[255, 255, 255]];
+  };
+  const found = [];
+  for (const e of document.querySelectorAll("body *")) {
+    if (!e.getClientRects().length || e.matches("script, style, option") || ![...e.childNodes].some((x) => x.nodeType === 3 && x.textContent.trim())) continue;
+    const style = getComputedStyle(e), own = light(rgba(e instanceof SVGElement ? style.fill : style.color));
+    const ratio = Math.min(...under(e).map(light).map((x) => (Math.max(x, own) + 0.05) / (Math.min(x, own) + 0.05)));
+    if (ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5)) found.push([e.tagName, e.className, e.textContent.trim().slice(0, 30), ratio.toFixed(2)].join(" "));
+  }
+  probe.remove();
+  return found;
+}"""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("svg text")].filter((e) => e.getClientRects().length).map((e) =>
+  parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))"""  # px of text in charts, as it is seen
 
 
 def firefox():
@@ -40,6 +69,7 @@ def visiting(browser):
 
     def go(path, **options):
         context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, "offline": True, **options})
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         place = path.resolve().as_uri()
         context.route(lambda url: url.split("#")[0] != place, lambda route: (trouble.append(route.request.url), route.abort()))

@@ -446,17 +446,29 @@ def test_dark_mode_and_its_button(visit):
     assert luminance(light) < 150
 
 
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@pytest.mark.parametrize("width", [320, 360, 768, 1920])
 @pytest.mark.parametrize("name", sweep(["two_link", "hostile"], quick=()))
 def test_no_width_overflows(visit, name, width):
     tab = visit(name, viewport={"width": width, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.locator("svg.chart").first.bounding_box()["width"] > 240
+    tab.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
+    assert tab.evaluate(browsing.SMALLEST) >= 12  # px
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_enough_contrast(visit, scheme):
+    tab = visit("two_link", color_scheme=scheme)
+    tab.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
+    drawn(tab)
+    assert tab.evaluate(browsing.CONTRAST) == []
 
 
 @pytest.mark.slow
 def test_without_webgl_the_rest_works(browser, pages):
     context = browser.new_context(offline=True)
+    context.set_default_timeout(browsing.PATIENCE)
     tab = context.new_page()
     tab.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     tab.goto(pages("two_link").resolve().as_uri())

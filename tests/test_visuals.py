@@ -8,19 +8,17 @@ import struct
 from functools import cache
 from pathlib import Path
 
+import browsing
 import meshes
 import numpy as np
 import pytest
-import screenshot
 from conftest import sweep
 from corpus import robots_folder, urdf_files
 
 import dalembert as da
 from dalembert.storage import limits
 from dalembert.studies.report import scene, write
-from dalembert.studies.report.header import header
 from dalembert.studies.report.motion import follow
-from dalembert.studies.report.page import page
 from dalembert.visuals import find, read, simplify
 from dalembert.visuals.collada import read_collada
 from dalembert.visuals.obj import read_obj
@@ -522,13 +520,16 @@ def test_missing_files_of_the_corpus_are_told():
 # --- in a browser -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def browser():
+    yield from browsing.chromium()
+
+
 @pytest.mark.slow
-def test_the_page_shows_the_shapes_of_the_file(tmp_path):
-    """The box in its colour covers the middle of the picture, and a click takes it away; nothing is said on the console."""
+@taken_as_they_are
+def test_the_page_shows_the_shapes_of_the_file(browser, tmp_path):
+    """Boxes and meshes in their colours, and a click takes them away; what is not drawn is told."""
     pytest.importorskip("trimesh", reason="needs the study extra")
-    sync = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if screenshot.chromium() is None:
-        pytest.skip("needs chromium")
     green = '<material name="g"><color rgba="0 1 0 1"/></material>'
     upper = (
         meshes.visual('<box size="1 1 1"/>', green)
@@ -536,34 +537,21 @@ def test_the_page_shows_the_shapes_of_the_file(tmp_path):
         + meshes.visual('<mesh filename="c.dae"/>')
     )
     arm = loaded(tmp_path, meshes.urdf(upper), **{"b.dae": meshes.dae()})
-    motion, looks = follow(arm), visuals(arm)
-    place = tmp_path / "page.html"
-    place.write_text(page("arm", header(arm, motion, looks), [], write._data(arm, motion, looks), ""), encoding="utf-8")
-    trouble = []
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=screenshot.chromium(), args=list(screenshot.FLAGS))
-        tab = browser.new_context(offline=True).new_page()
-        tab.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
-        tab.on("pageerror", lambda error: trouble.append(str(error)))
-        tab.goto(place.as_uri())
-        dressed = seen(tab)
+    with browsing.visiting(browser) as go:
+        tab = go(da.live(arm, tmp_path / "page.html"))
+        dressed, words = seen(tab), tab.inner_text(".controls")
         tab.uncheck("[data-show=skin]")
         bare = seen(tab)
-        words = tab.locator(".hint").inner_text()
-        browser.close()
-    assert not trouble
-    assert "c.dae" in words and "not drawn" in words
-    colours = {"green": [0, 1, 0], "red": [1, 0, 0], "blue": [0, 0, 1]}
-    for name, rgb in colours.items():
+    assert "Not drawn: link 'upper': 'c.dae'" in words
+    for name, rgb in {"green": [0, 1, 0], "red": [1, 0, 0], "blue": [0, 0, 1]}.items():
         pure = lambda p, rgb=rgb: int(((p / 255 - rgb) ** 2).sum(axis=-1).__lt__(0.5).sum())  # noqa: E731
         assert pure(dressed) > 200 + 2 * pure(bare), name
 
 
 def seen(tab):
     """Pixels of the view, (h, w, 3)."""
-    tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     import io
 
     from matplotlib.image import imread
 
-    return np.rint(imread(io.BytesIO(tab.locator("#scene").screenshot()), format="png")[..., :3] * 255)
+    return np.rint(imread(io.BytesIO(browsing.pixels(tab)), format="png")[..., :3] * 255)

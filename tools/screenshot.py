@@ -21,6 +21,7 @@ def picture(page: Path, target: Path, *, time: float = 1.2, scheme: str = "light
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True, color_scheme=scheme)
+        context.set_default_timeout(300_000)  # ms: drawing without a graphics processor is slow
         tab = context.new_page()
         tab.goto(page.resolve().as_uri())
         tab.evaluate("t => setTime(t)", time)

@@ -23,7 +23,7 @@ from dalembert.robots import Robot
 from dalembert.simulation.step import Laws, stepping
 from dalembert.studies.report import figures
 from dalembert.studies.report.motion import SampledMotion
-from dalembert.studies.report.scene import Stage, tips
+from dalembert.studies.report.scene import Stage, hands
 from dalembert.trace.count import operation_count
 from dalembert.trace.program import Program, trace
 
@@ -61,7 +61,7 @@ def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
     if reason := _too_much(robot):
         data["missing"]["all"] = reason
         return Live(data, "", False)
-    ends = tips(robot)[:MOST_HANDS]
+    ends = hands(robot)[:MOST_HANDS]
     by = carriers(robot, *dict.fromkeys(i for i, _ in ends))
     data |= _numbers(robot, stage) | {"hands": _hands(robot, by), "bodies": by.bodies.tolist()}
     programs, data["missing"], data["methods"] = _programs(robot, by, everything)
@@ -117,7 +117,7 @@ def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, P
             if method != default and work(robot.parents, quantity, method) <= TRACED:
                 name = known[quantity][method] = f"{quantity}_{method}"
                 programs[name] = loaded(robot, by, quantity, method)
-    for k, (name, _, _) in enumerate(_named_tips(robot)):
+    for k, (name, _, _) in enumerate(_named_hands(robot)):
         programs[f"hand{k}"] = hand(robot, name)
     if any(x.joint.rubs for x in robot.links):
         programs["friction"] = _friction(robot)
@@ -161,10 +161,10 @@ def _sticking_step(robot: Robot, by: Carriers) -> Program:
     return trace(body, shapes, outputs=("new_q", "new_v", "done", "ended"))
 
 
-def _named_tips(robot: Robot) -> list[tuple[str, int, Any]]:
+def _named_hands(robot: Robot) -> list[tuple[str, int, Any]]:
     """The ends of the arm: a name that `link=` takes, the moving link, and the place in it."""
     found: list[tuple[str, int, Any]] = []
-    for i, pose in tips(robot)[:MOST_HANDS]:
+    for i, pose in hands(robot)[:MOST_HANDS]:
         link = robot.link_names[i]
         name = next((f.name for f in robot.frames if f.link == link and f.pose == pose), link)
         found.append((name, i, pose))
@@ -173,19 +173,22 @@ def _named_tips(robot: Robot) -> list[tuple[str, int, Any]]:
 
 def _hands(robot: Robot, by: Carriers) -> list[dict[str, Any]]:
     hands: list[dict[str, Any]] = []
-    for name, i, pose in _named_tips(robot):
+    for name, i, pose in _named_hands(robot):
         k = by.links.index(i)
         R, p = by.frames[k]
-        place = {"name": name, "link": i, "at": _rows(pose.matrix), "rank": _rank(robot, name)}
+        place = {"name": name, "link": i, "at": _rows(pose.matrix), **_ranks(robot, name)}
         hands.append({**place, "body": k, "R": _flat(R), "p": _flat(p)})
     return hands
 
 
-def _rank(robot: Robot, name: str) -> int:
-    """In how many directions the hand can move: a planar arm is not singular because it has two."""
+def _ranks(robot: Robot, name: str) -> dict[str, Any]:
+    """In how many directions the hand can move (a planar arm is not singular because it has two), and whether it can do so without
+    turning.
+    """
     q = np.random.default_rng(1).uniform(-1, 1, (8, robot.n))
-    J: Array = robot.jacobian(q, name, frame="world_aligned", backend="numpy")
-    return int(np.linalg.matrix_rank(np.nan_to_num(J[:, 3:])).max(initial=1))
+    J: Array = np.nan_to_num(robot.jacobian(q, name, frame="world_aligned", backend="numpy"))
+    turns, moves, both = (int(np.linalg.matrix_rank(x).max()) for x in (J[:, :3], J[:, 3:], J))
+    return {"rank": max(1, moves), "keeps": both - turns == moves}
 
 
 def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:

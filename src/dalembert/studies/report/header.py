@@ -43,7 +43,7 @@ def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
 
 def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     """Words, and how they are styled."""
-    facts = [(f"{robot.n} joint{'' if robot.n == 1 else 's'} {structure(robot) if robot.n else ''}".rstrip(), "")]
+    facts = [(f"{robot.n} joint{'' if robot.n == 1 else 's'}" + (f" ({structure(robot)})" if robot.n else ""), "")]
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
@@ -86,5 +86,5 @@ def _margin(robot: Robot, tau: Array) -> tuple[str, str]:
         return "torque margin unknown (no limits in the model)", ""
     share, joint = found
     if share < 0:
-        return f"torque limit of {joint} exceeded by {-100 * share:.0f} %", ' class="bad"'
+        return f"limit of {joint} exceeded by {-100 * share:.0f} %", ' class="bad"'
     return f"torque margin {100 * share:.0f} % at {joint}", ""

@@ -52,7 +52,7 @@ function play(on) {
 
 // --- motors --------------------------------------------------------------------------------------------------------------------
 
-const TOLD = { play: "The motion is shown.", hold: "Motors hold the arm.", float: "Motors carry the weight only: push the arm.", drop: "Motors are off: the arm falls." };
+const TOLD = { play: "The motion is shown.", hold: can ? "Motors hold the arm." : "The arm is shown, without forces.", float: "Motors carry the weight and brake gently: push the arm.", drop: "Motors are off: the arm falls." };
 const tell = (words) => say($("status"), words);
 
 function refused(mode) {  // why a mode is not to be had now, or nothing
@@ -323,7 +323,7 @@ function connectPage() {
   });
   $("help").addEventListener("click", () => $("keys").showModal());
   document.addEventListener("keydown", (e) => { if (e.key === "?" && !$("keys").open) $("keys").showModal(); });
-  const folds = [...document.querySelectorAll("details.fold")];
+  const folds = [...document.querySelectorAll("details:not(.numbers)")];
   document.querySelectorAll("nav a").forEach((a) => a.addEventListener("click", () => {
     const target = document.querySelector(a.getAttribute("href")), fold = target && target.closest("details.fold");
     if (fold) fold.open = true;

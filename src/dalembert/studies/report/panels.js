@@ -24,7 +24,7 @@ function createPanels(spec) {
   }));
   const cells = [...document.querySelectorAll("#matrix td")];
   const amount = (x) => { const a = Math.abs(x); return minus(a < 0.005 ? "0" : x.toFixed(a < 10 ? 2 : a < 100 ? 1 : 0)); };
-  const place = (x, i) => (spec.prismatic[i] ? `${minus((1000 * x).toFixed(1))} mm` : `${minus(((180 * x) / Math.PI).toFixed(1))}°`);
+  const place = (x, i) => (spec.prismatic[i] ? `${minus((1000 * x).toFixed(Math.abs(x) < 1 ? 1 : 0))} mm` : `${minus(((180 * x) / Math.PI).toFixed(1))}°`);
   const effort = (x, i) => `${amount(x)} ${spec.prismatic[i] ? "N" : "N m"}`;
 
   function joints(q, motor, needed, beyond, held) {
@@ -65,7 +65,7 @@ function createPanels(spec) {
   }
 
   // Energies of the last seconds.
-  const SPAN = 6, history = [], box = { left: 6, right: 334, top: 8, bottom: 138 };
+  const SPAN = 6, history = [], box = { left: 62, right: 334, top: 8, bottom: 120 };
   function record(t, e) {
     if (history.length && history[history.length - 1].t >= t) history.pop();
     history.push({ t, ...e });
@@ -83,8 +83,11 @@ function createPanels(spec) {
     for (const [name, line] of Object.entries(lines)) {
       $(`line-${name}`).setAttribute("d", history.map((h, k) => `${k ? "L" : "M"}${x(h.t).toFixed(1)} ${y(line(h)).toFixed(1)}`).join(""));
     }
+    const shown = history.length > 2;
+    say($("energy-high"), shown ? `${number(high, 2)} J` : "");
+    say($("energy-low"), shown && low < 0 ? `${number(low, 2)} J` : "");
     $("energy-zero").setAttribute("transform", `translate(0 ${y(0).toFixed(1)})`);
-    $("energy-wait").style.display = history.length > 2 ? "none" : "";
+    $("energy-wait").style.display = shown ? "none" : "";
   }
   return { rows, joints, matrix, hand, record, energy, forget: () => { history.length = 0; } };
 }

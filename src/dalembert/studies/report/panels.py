@@ -1,5 +1,6 @@
 """The live part of the page as HTML: the view with its dock, the controls, and the cards. Script fills in the numbers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -10,9 +11,12 @@ from dalembert.studies.report.motion import SampledMotion
 
 FIELDS = (("Earth", 9.81), ("Mars", 3.73), ("Moon", 1.62), ("none", 0.0))  # m/s^2
 LAYERS = (("ease", "ease of motion"), ("weight", "weight"), ("com", "centres of mass"), ("frame", "hand frame"), ("trail", "path"))
+USES = {"inverse_dynamics": "Torques from a motion", "forward_dynamics": "Motion from torques, as in a fall"}
+COMPUTED = ("ease", "weight")  # layers of a live arm alone
 MOST_UNDRAWN = 3  # visuals whose absence is explained one by one
-LONG = 11  # letters of a joint's name
-WRITTEN, COLOURED = 9, 24  # joints up to which entries of the mass matrix have numbers, and colours
+MANY = 10  # joints in a list that scrolls
+LONG = 14  # letters of a joint's name
+WRITTEN, TIGHT, COLOURED = 9, 7, 24  # joints up to which entries of the mass matrix have numbers, large ones, and colours
 KEYS = (
     ("Arrow keys, + and −", "turn the view and zoom"),
     ("W S, A D, R F", "move the hand up and down, left and right, forward and back"),
@@ -31,11 +35,13 @@ def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bo
     """The view and the controls beside it; `looks`: the robot has shapes of its own, of which some may be `undrawn`, and why."""
     notes = [f"Not drawn: {reason}" for reason in undrawn[:MOST_UNDRAWN]]
     notes += [f"And {len(undrawn) - MOST_UNDRAWN} more are not drawn."] if len(undrawn) > MOST_UNDRAWN else []
-    return f'<div class="hero">{_view(robot, motion, looks)}{_controls(robot, data, notes)}</div>{_keys()}'
+    live = not data["missing"].get("all")
+    return f'<div class="hero">{_view(robot, motion, looks, live)}{_controls(robot, data, notes)}</div>{_keys()}'
 
 
-def _view(robot: Robot, motion: SampledMotion, looks: bool) -> str:
-    layers = (("skin", "shapes of the file"), *LAYERS) if looks else LAYERS
+def _view(robot: Robot, motion: SampledMotion, looks: bool, live: bool) -> str:
+    layers = [*([("skin", "shapes of the file")] if looks else []), *(x for x in LAYERS if live or x[0] not in COMPUTED)]
+    hint = "drag the hand to move it · drag a link to push it · drag elsewhere to turn" if live else "drag to turn"
     toggles = "".join(
         f'<label><input type="checkbox" data-show="{key}"{"" if looks and key == "com" else " checked"}> {words}</label>'
         for key, words in layers
@@ -47,20 +53,20 @@ def _view(robot: Robot, motion: SampledMotion, looks: bool) -> str:
     return (
         f'<div class="view" id="view"><canvas id="scene" tabindex="0" role="application" aria-label="{words}"></canvas>'
         f'<div class="toggles">{toggles}<button type="button" id="home">reset view</button></div>'
-        '<p class="hint">drag the hand to move it · drag a link to push it · drag elsewhere to turn</p>'
-        f'<output class="push" id="push" hidden></output>{_dock(motion)}</div>'
+        f'<p class="hint">{hint}</p><output class="push" id="push" hidden></output>{_dock(motion, live)}</div>'
     )
 
 
-def _dock(motion: SampledMotion) -> str:
+def _dock(motion: SampledMotion, live: bool) -> str:
     start, end = float(motion.time[0]), float(motion.time[-1])
     modes = "".join(
         f'<button type="button" data-mode="{mode}" aria-pressed="false" title="{words}">{mode.capitalize()}</button>'
         for mode, words in (
             ("hold", "Motors hold the arm"),
-            ("float", "Motors carry the weight only"),
+            ("float", "Motors carry the weight and brake gently"),
             ("drop", "Motors off: the arm falls"),
         )
+        if live
     )
     speeds = "".join(
         f'<option value="{s}"{" selected" if s == "1" else ""}>{s}×</option>' for s in ("0.1", "0.25", "0.5", "1", "2")
@@ -80,20 +86,19 @@ def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> st
     if reason := data["missing"].get("all"):
         return f'<aside class="controls"><h2>Not live</h2><p class="check doubt">{escape(reason)}</p>{status}{told}</aside>'
     reasons = "".join(f'<p class="note">{escape(x)}</p>' for x in data["missing"].values()) + told
+    key = "bar: the motor now · tick: to hold still" + (" · orange: limit" if any(data["efforts"]) else "")
     return (
         '<aside class="controls" aria-label="Controls"><h2>Joints</h2>'
-        '<p class="what">bar: the motor now · tick: to hold still · orange: limit</p>'
+        f'<p class="what">{key}</p>'
         f"{_joints(robot, data)}{_knobs(data)}{status}{reasons}</aside>"
     )
 
 
 def _joints(robot: Robot, data: Mapping[str, Any]) -> str:
     rows: list[str] = []
-    common = shared(robot.joint_names)
-    for i, link in enumerate(robot.links):
-        name, (low, high), limit = link.joint.name, data["ranges"][i], data["efforts"][i]
+    for i, short in enumerate(short_names(robot.joint_names)):
+        name, (low, high), limit = robot.joint_names[i], data["ranges"][i], data["efforts"][i]
         prismatic = data["prismatic"][i]
-        short = name[common:] if len(name) - common <= LONG else "…" + name[-LONG + 1 :]
         told = f"limit {limit:.4g} {'N' if prismatic else 'N m'}" if limit is not None else "no limit known"
         step = 0.001 if prismatic else 0.5 * 3.141592653589793 / 180
         rows.append(
@@ -104,9 +109,30 @@ def _joints(robot: Robot, data: Mapping[str, Any]) -> str:
             f'<i id="bar{i}"></i><b id="need{i}"></b></div>'
             f'<output id="effort{i}" class="tau" title="{told}"></output></div>'
         )
-    many = " many" if robot.n > 10 else ""
+    many = " many" if robot.n > MANY else ""
     focus = ' tabindex="0"' if many else ""
     return f'<div class="joints{many}" role="group" aria-label="Joints"{focus}>{"".join(rows)}</div>'
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names in few letters: without what all begin with, without "_joint" at the end, and with shorter words where need be.
+
+    >>> short_names(["arm_left_shoulder_pitch_joint", "arm_elbow_joint"])
+    ['left_shou_pitc', 'elbow']
+    """
+    start = shared(names)
+    if any(name[start : start + 1].isdigit() for name in names):  # a number alone is no name
+        start = names[0][: max(0, start - 1)].rfind("_") + 1
+    short = [_abbreviated(name[start:].removesuffix("_joint")) for name in names]
+    return short if len(set(short)) == len(short) else [name[start:] for name in names]
+
+
+def _abbreviated(name: str) -> str:
+    words = re.findall(r"[A-Za-z][a-z]*|[^A-Za-z]", name[:100])
+    for _ in range(len(name[:100]) - LONG):
+        k = max(range(len(words)), key=lambda i: len(words[i]))
+        words[k] = words[k][:-1]
+    return "".join(words)
 
 
 def shared(names: Sequence[str]) -> int:
@@ -135,6 +161,7 @@ def _knobs(data: Mapping[str, Any]) -> str:
         friction = '<span class="name">friction</span>' + _segments(
             "friction", [("as modelled", "model"), ("none", "none")], "model"
         )
+    keeps = " checked" if data["hands"][0]["keeps"] else ""
     which = ""
     if len(data["hands"]) > 1:
         options = "".join(f'<option value="{k}">{escape(hand["name"])}</option>' for k, hand in enumerate(data["hands"]))
@@ -145,7 +172,7 @@ def _knobs(data: Mapping[str, Any]) -> str:
         '<output id="load-told" for="load">0 kg</output>'
         f'<span class="name">gravity</span>{gravity}<label class="name" for="tilt">tilt</label>'
         '<input type="range" id="tilt" min="-180" max="180" step="1" value="0"><output id="tilt-told" for="tilt">0°</output>'
-        f'{friction}<div class="ticks"><label><input type="checkbox" id="keep" checked> the hand keeps its orientation</label>'
+        f'{friction}<div class="ticks"><label><input type="checkbox" id="keep"{keeps}> the hand keeps its orientation</label>'
         '<label><input type="checkbox" id="stops" checked> elastic stops at the limits (not in the model)</label></div></div>'
     )
 
@@ -182,29 +209,33 @@ def _matrix(robot: Robot) -> str:
         body = f'<p class="note">With {n} joints it has {n * n} entries, which are not shown.</p>'
     else:
         cell = "<td><span></span></td>" if n <= WRITTEN else "<td></td>"
+        style = "" if n > WRITTEN else "written" if n <= TIGHT else "written tight"
         rows = ("<tr>" + cell * n + "</tr>") * n
-        table = (
-            f'<table id="matrix" class="{"written" if n <= WRITTEN else ""}" aria-label="Mass matrix"><tbody>{rows}</tbody></table>'
-        )
+        table = f'<table id="matrix" class="{style}" aria-label="Mass matrix"><tbody>{rows}</tbody></table>'
         body = f'<div class="scroll" tabindex="0" role="region" aria-label="Mass matrix">{table}</div>'
-    words = "kg m², kg m, kg. Colour: coupling, M<sub>ij</sub> / √(M<sub>ii</sub> M<sub>jj</sub>); blue positive, orange negative."
+    kinds = {link.joint.kind == "prismatic" for link in robot.links}
+    units = "kg m², kg m, kg" if len(kinds) > 1 else "kg" if True in kinds else "kg m²"
+    words = f"{units}. Colour: coupling, M<sub>ij</sub> / √(M<sub>ii</sub> M<sub>jj</sub>); blue positive, orange negative."
     return f'<section class="wide"><h2>Mass matrix</h2><p class="what">{words}</p>{body}</section>'
 
 
 def _energy() -> str:
-    parts = (("kinetic", "s1"), ("potential", "s2"), ("total", "total"))
-    keys = legend([("kinetic", "s1"), ("potential, from its start", "s2"), ("total", "total")])
+    parts = (("kinetic", "s0"), ("potential", "s2"), ("total", "total"))
+    keys = legend([("kinetic", "s0"), ("potential, from its start", "s2"), ("total", "total")])
     lines = "".join(f'<path class="line {style}" id="line-{name}"/>' for name, style in parts)
     figures = "".join(
         f'<div><dt>{words}</dt><dd><span id="{key}"></span> <small>J</small></dd></div>'
         for key, words in (("kinetic", "kinetic"), ("potential", "potential"), ("change", "change of the total"))
     )
     return (
-        '<section class="mid"><h2>Energy</h2><p class="what">Of the last six seconds. The total stays unless motors, friction or a '
-        f'push change it.</p><dl class="amounts">{figures}</dl>{keys}'
+        '<section class="mid"><h2>Energy</h2><p class="what">Only motors, friction and pushes change the total.</p>'
+        f'<dl class="amounts">{figures}</dl>{keys}'
         '<svg class="energy" viewBox="0 0 340 146" role="img" aria-label="Energy over the last six seconds">'
-        '<line class="zero" id="energy-zero" x1="6" x2="334"/>'
-        f'<text id="energy-wait" x="170" y="78" text-anchor="middle">press Drop</text>{lines}</svg></section>'
+        '<line class="zero" id="energy-zero" x1="62" x2="334"/>'
+        '<text id="energy-high" x="56" y="18" text-anchor="end"></text>'
+        '<text id="energy-low" x="56" y="120" text-anchor="end"></text>'
+        '<text x="62" y="138">6 s ago</text><text x="334" y="138" text-anchor="end">now</text>'
+        f'<text id="energy-wait" x="198" y="70" text-anchor="middle">press Drop</text>{lines}</svg></section>'
     )
 
 
@@ -214,8 +245,8 @@ def _hand(data: Mapping[str, Any]) -> str:
         f'<div><dt>{words}</dt><dd id="{key}"></dd></div>'
         for key, words in (
             ("hand-at", "position, m"),
-            ("lightest", "feels like, at the lightest"),
-            ("heaviest", "at the heaviest"),
+            ("lightest", "effective mass, least"),
+            ("heaviest", "greatest"),
             ("dexterity", "dexterity (0: singular)"),
         )
     )
@@ -229,10 +260,9 @@ def _formulations(data: Mapping[str, Any], counts: Mapping[str, Mapping[str, int
         ready, longest = data["methods"].get(quantity, {}), max(rows.values(), default=1) or 1
         choice, words = len(ready) > 1, quantity.replace("_", " ")
         lines = "".join(_method(quantity, m, rows[m], longest, choice and m in ready) for m in rows)
-        title = "Torques by …" if quantity == "inverse_dynamics" else "Falling by …"
         parts.append(
-            f'<section class="half"><h2>{title}</h2><p class="what">Operations of {words}, customized to this robot; all give the '
-            f"same numbers.{' Choose one to compute with it.' if choice else ''}</p>"
+            f'<section class="half"><h2>{words.capitalize()}</h2><p class="what">{USES[quantity]}. Operations of each formulation, '
+            f"customized to this robot; all agree.{' Choose one to compute with it.' if choice else ''}</p>"
             f'<div class="methods" role="{"radiogroup" if choice else "group"}" aria-label="{words}">{lines}</div>'
             f'<p class="told" id="told-{quantity}" role="status"></p></section>'
         )

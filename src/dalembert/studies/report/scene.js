@@ -178,11 +178,10 @@ function floor(spec, materials) {
   ground.position.y = -0.002 * spec.radius;
   ground.receiveShadow = true;
   group.add(grid, ground);
-  const base = new THREE.Vector3().setFromMatrixPosition(matrixOf(spec.base)), height = base.distanceTo(new THREE.Vector3(...spec.floor));
   const at = (h) => new THREE.Vector3(0, h, 0), t = spec.thick;
-  const stand = [rod(at(0), at(0.4 * t), 2.6 * t, materials.trim), rod(at(0.4 * t), at(height), 1.05 * t, materials.tube)];
+  const stand = [rod(at(0), at(0.4 * t), 2.6 * t, materials.trim), rod(at(0.4 * t), at(spec.stand), 1.05 * t, materials.tube)];
   stand.forEach((mesh) => { mesh.castShadow = mesh.receiveShadow = true; });
-  if (!spec.visuals.length) group.add(...stand);
+  if (spec.stand > 0.5 * t) group.add(...stand);
   group.quaternion.setFromUnitVectors(Y, new THREE.Vector3(...spec.up));
   group.position.set(...spec.floor);
   return group;
@@ -242,7 +241,7 @@ function createScene(canvas, spec, paths) {
   const materials = {
     tube: solid(), skin: solid({ side: THREE.DoubleSide }), joint: solid(), trim: solid(), trail: new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75 }),
     grid: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 }), shadow: new THREE.ShadowMaterial({ opacity: 0.22 }),
-    handle: new THREE.MeshBasicMaterial(clear(0.35)), ease: solid({ ...clear(0.34), side: THREE.DoubleSide }), force: solid(), weight: solid(),
+    handle: new THREE.MeshBasicMaterial(clear(0.35)), ease: solid({ ...clear(0.34), side: THREE.DoubleSide, depthTest: false }), force: solid(), weight: solid(),
     wake: new THREE.LineBasicMaterial({ transparent: true, opacity: 0.85 }),
   };
   const links = [new THREE.Group(), ...Array.from({ length: spec.links }, () => new THREE.Group())];  // the base first

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.model.links import Link
+from dalembert.model.links import Frame, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.studies.report.motion import SampledMotion
@@ -53,11 +53,18 @@ def scene(robot: Model, motion: SampledMotion, at: Stage | None = None, looks: V
         "shapes": shapes(robot, motion, at.thick),
         "bare": looks.bare(robot),
         **packed(looks.shapes),
-        "tips": [{"link": i, "at": _pose(pose)} for i, pose in tips(robot)[:MOST_TRAILS]],
+        "tips": [{"link": i, "at": _pose(pose)} for i, pose in hands(robot)[:MOST_TRAILS]],
         **{name: _rounded(getattr(at, name)) for name in ("up", "eye", "middle", "half", "floor")},
         "radius": round(at.radius, 4),
         "thick": round(at.thick, 5),
+        "stand": round(max(0.0, _foot(robot, looks, at.up) - float(at.floor @ at.up)), 5),
     }
+
+
+def _foot(robot: Model, looks: Visuals, up: Array) -> float:
+    """The height of the lowest place of the base, which a stand carries: of its visuals, or its origin."""
+    base, ends = robot.base, extremes(looks.shapes).get(-1, [])
+    return min((float((base.rotation @ end + base.translation) @ up) for end in ends), default=float(base.translation @ up))
 
 
 def points(robot: Model, q: Array, looks: Visuals = NONE) -> Array:
@@ -119,13 +126,38 @@ def _thin(cloud: Array, up: Array) -> Array:
 
 def tips(robot: Model) -> list[tuple[int, Pose]]:
     """The ends of the arm: of every link that carries none, the frame of a tool, or else the link's own."""
-    ends: list[tuple[int, Pose]] = []
-    for i in sorted(set(range(-1, robot.n)) - set(robot.parents) - ({-1} if robot.n else set())):
-        name = robot.base_name if i < 0 else robot.link_names[i]
-        frames = [f for f in robot.frames if f.link == name]
-        frames.sort(key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
-        ends.append((i, frames[0].pose if frames else Pose.identity()))
-    return ends
+    return [(i, frames[0].pose if (frames := _frames(robot, i)) else Pose.identity()) for i in _leaves(robot)]
+
+
+def hands(robot: Model) -> list[tuple[int, Pose]]:
+    """What a reader may load and drag: the ends, most joints first; instead of fingers, the tool's frame of what carries them."""
+    chosen: dict[int, Pose] = {}
+    leaves = _leaves(robot)
+    for i, pose in tips(robot):
+        palm = robot.parents[i] if i >= 0 else -1
+        fingers = [k for k, parent in enumerate(robot.parents) if parent == palm]
+        frames = _frames(robot, palm)
+        if palm >= 0 and len(fingers) > 1 and set(fingers) <= set(leaves) and frames and TOOL.search(frames[0].name):
+            chosen.setdefault(palm, frames[0].pose)
+        else:
+            chosen[i] = pose
+    return sorted(chosen.items(), key=lambda hand: -_depth(robot, hand[0]))
+
+
+def _leaves(robot: Model) -> list[int]:
+    """The links that carry none; the base where there are no others."""
+    return sorted(set(range(robot.n)) - set(robot.parents)) or [-1]
+
+
+def _frames(robot: Model, i: int) -> list[Frame]:
+    """The frames on a link, those of tools first, then those furthest out."""
+    name = robot.base_name if i < 0 else robot.link_names[i]
+    frames = [f for f in robot.frames if f.link == name]
+    return sorted(frames, key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
+
+
+def _depth(robot: Model, i: int) -> int:
+    return 0 if i < 0 else 1 + _depth(robot, robot.parents[i])
 
 
 def _end(robot: Model, i: int, tip: Pose) -> Array:
