@@ -145,7 +145,7 @@ FALLS = ["panda", "damped", "rough", "placed", "puma560", "tree", "rough_puma", 
 
 
 @pytest.mark.filterwarnings("ignore::dalembert.errors.LimitWarning")
-@pytest.mark.parametrize("name", sweep(FALLS, quick=(1, 2)))
+@pytest.mark.parametrize("name", sweep(FALLS, quick=(2,)))
 def test_a_fall_is_that_of_simulate(visit, name):
     """One second, as the page's own loop steps; with friction as modelled; again with a load on the Moon."""
     arm, tab = robot(name), visit(name)
@@ -200,6 +200,7 @@ def test_what_is_shown_is_what_is_computed(visit):
     assert tab.evaluate("$('play').getAttribute('aria-pressed')") == "true"
 
 
+@pytest.mark.slow
 def test_prismatic_joints_read_millimetres_and_newtons(visit):
     arm, tab = robot("placed"), visit("placed")
     q = [0.3, 0.8125]
@@ -213,7 +214,7 @@ def test_prismatic_joints_read_millimetres_and_newtons(visit):
     assert tab.inner_text("section:has(#matrix) .what").startswith("kg m², kg m, kg.")
 
 
-@pytest.mark.parametrize("name", ["rough", "rough_puma"])
+@pytest.mark.parametrize("name", sweep(["rough", "rough_puma"], quick=(0,)))
 def test_a_motion_has_the_torques_of_its_friction(visit, name):
     """Levels that depend on speed and on load are in them; and are not without friction."""
     arm, tab = robot(name), visit(name)
@@ -226,6 +227,7 @@ def test_a_motion_has_the_torques_of_its_friction(visit, name):
         close(tab.evaluate("live.shown.motor"), other.inverse_dynamics(*state), 1e-9)
 
 
+@pytest.mark.slow
 def test_torques_beyond_a_limit_stand_out(visit):
     tab = visit("panda")
     set_range(tab, "load", 5)
@@ -248,6 +250,7 @@ ON_A_LINK = """() => { const { links } = arm.poses(state.q), [x, y] = stage.scre
   } }"""
 
 
+@pytest.mark.slow
 def test_the_mouse_takes_the_hand_and_pushes_links(visit):
     tab = visit("puma560")
     x, y = place(tab)
@@ -276,7 +279,8 @@ def test_the_mouse_takes_the_hand_and_pushes_links(visit):
     assert not tab.is_visible("#push")
 
 
-@pytest.mark.parametrize("name", sweep(["two_link", "puma560", "stanford"], quick=(0,)))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_link", "puma560", "stanford"])
 def test_the_hand_keeps_its_orientation_where_it_can(visit, name):
     """If a planar arm did, its hand would hardly move."""
     tab = visit(name)
@@ -288,6 +292,7 @@ def test_the_hand_keeps_its_orientation_where_it_can(visit, name):
     assert error < 1e-6
 
 
+@pytest.mark.slow
 def test_the_script_of_a_frame_is_short(visit):
     """A sixtieth of a second of falling, and all panels: less than 8 ms for seven joints, whatever a picture takes to draw."""
     tab = visit("panda")
@@ -318,6 +323,7 @@ def test_a_dropped_arm_falls_and_holds_again(visit):
     close(tab.evaluate("Array.from(state.q)"), follow(da.robot("two_link")).q[100], 1e-15)
 
 
+@pytest.mark.slow
 def test_a_floating_arm_carries_its_weight(visit):
     tab = visit("puma560")
     found = tab.evaluate(
@@ -340,7 +346,8 @@ def test_stops_keep_the_joints_and_the_energy(visit):
     assert (q < high + 1.0).all() and (q > low - 1.0).all() and worst < 1.0
 
 
-@pytest.mark.parametrize("name", sweep(["panda", "puma560", "tree"], quick=(0,)))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["panda", "puma560", "tree"])
 def test_the_hand_reaches_where_it_can_be(visit, name):
     """Poses of the arm itself, from positions nearby; within the limits."""
     arm, tab, rng = robot(name), visit(name), np.random.default_rng(7)
@@ -389,6 +396,7 @@ def test_keys_do_all_of_it(visit):
     assert not tab.is_visible("#keys")
 
 
+@pytest.mark.slow
 def test_everything_can_be_reached_and_has_a_name(visit):
     """By the tab key, and for a screen reader."""
     tab = visit("panda")
@@ -423,11 +431,13 @@ def test_everything_can_be_reached_and_has_a_name(visit):
     assert nameless == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_enough_contrast(visit, scheme):
     assert visit("panda", color_scheme=scheme).evaluate(browsing.CONTRAST) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 768, 1300])
 def test_no_width_overflows_and_the_view_stays(visit, width):
     tab = visit("panda", viewport={"width": width, "height": 800}, has_touch=width < 500)
@@ -444,6 +454,7 @@ def test_no_width_overflows_and_the_view_stays(visit, width):
     assert tab.evaluate(browsing.SMALLEST) >= 12  # px
 
 
+@pytest.mark.slow
 def test_a_long_list_of_controls_does_not_stretch_the_view(visit):
     tab = visit("bare")
     tab.evaluate("document.querySelector('.controls').style.minHeight = '2000px'")
@@ -452,6 +463,7 @@ def test_a_long_list_of_controls_does_not_stretch_the_view(visit):
     assert tab.evaluate("document.querySelector('.dock').getBoundingClientRect().bottom <= innerHeight")
 
 
+@pytest.mark.slow
 def test_reduced_motion(visit):
     tab = visit("two_link", reduced_motion="reduce")
     assert tab.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
@@ -461,6 +473,7 @@ def test_reduced_motion(visit):
 # --- what is not live, and who else ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -480,6 +493,7 @@ def test_what_is_not_live_is_told(visit, name, words):
     assert tab.inner_text("#clock") == "1.00 s"
 
 
+@pytest.mark.slow
 def test_a_step_that_is_too_long_is_told(visit, pages, monkeypatch):
     """Friction whose step does not fit into a page: falls are without it, and the page says so."""
     monkeypatch.setattr(computing, "LARGE", 10)
@@ -501,6 +515,7 @@ def test_which_falls_need_time_stepping():
     assert computing.sticks(plain.with_friction(damping=1.0), 5000.0) and computing.sticks(plain.with_friction(coulomb=0.1), 0.0)
 
 
+@pytest.mark.slow
 def test_a_page_may_have_every_formulation(visit):
     """As WebAssembly, which its policy then allows: each is chosen, and agrees."""
     tab = visit("two_link", everything=True)
@@ -528,6 +543,7 @@ def test_the_policy_is_strict(pages):
         assert "unsafe-inline" not in text and "'unsafe-eval'" not in text and "default-src 'none'" in text
 
 
+@pytest.mark.slow
 def test_hostile_names_are_only_words(visit):
     tab = visit("hostile")
     assert HOSTILE in tab.inner_text("h1")
@@ -536,6 +552,7 @@ def test_hostile_names_are_only_words(visit):
     assert HOSTILE in tab.inner_text("#status")
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_page(pages, browser):
     """In a frame that may run scripts, and nothing else."""
     shown = pages("two_link")._repr_html_()
@@ -647,6 +664,7 @@ def test_programs_of_a_page_run_in_node(tmp_path):
     close(json.loads(done.stdout), arm.simulate([0.3, -0.2], duration=0.1, step=1e-3, progress=False).q[-1], 1e-12, 1.0)
 
 
+@pytest.mark.slow
 def test_a_robot_may_look_like_itself(browser, tmp_path, monkeypatch):
     """Meshes in links' frames stand for our shapes, and can be pushed; where there is none, ours stay."""
     corners = 0.4 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]) - 0.2
