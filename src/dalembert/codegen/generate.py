@@ -227,7 +227,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     if "optional" in given:
         given["optional"] = several(given["optional"], "optional")
     described = quantity_named(quantity)
-    method = described.check_method(method, robot.parents, given.get("optional", ()))
+    method = described.check_method(method, robot, given.get("optional", ()))
     made = program(robot, quantity, method, **given)
     for variable in (*made.inputs, *made.outputs):
         if variable.size == 0:
@@ -276,7 +276,7 @@ def _joint(joint: Joint) -> str:
 
 def _head(robot: Model, name: str, file: str, functions: Sequence[Function], style: Style) -> list[str]:
     """What the file says of itself, one line each."""
-    first, moving = functions[0], [link.joint for link in robot.links]
+    first, moving = functions[0], robot.joints
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     batch = ", its _batch version several, one after the other in each array" if style.batch else ""
     allowed = "rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"

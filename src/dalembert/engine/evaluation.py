@@ -61,9 +61,7 @@ def asked(
 ) -> Any:
     """What a `computed` function returns instead of a result."""
     described = quantity_named(quantity)
-    return Call(
-        robot, described, described.default(robot.parents) if method is None else method, given, options, backend, out, guard
-    )
+    return Call(robot, described, described.method_of(robot) if method is None else method, given, options, backend, out, guard)
 
 
 def evaluate(call: Call) -> Any:
@@ -187,7 +185,7 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     """The inputs as arrays of the right core shapes, the names of the optional ones, and the batch they broadcast to."""
     quantity, robot = call.quantity, call.robot
     optional = tuple(name for name in quantity.optional if call.given.get(name) is not None)
-    quantity.check_method(call.method, robot.parents, optional)
+    quantity.check_method(call.method, robot, optional)
     choice(call.backend, "backend", BACKENDS)
     given, wanted = dict(call.given), quantity.arrays(optional)
     if isinstance(wrenches := given.get("wrenches"), Mapping):
@@ -266,6 +264,17 @@ def moving(robot: Model, function: str, **given: Any) -> list[Array]:
     if not robot.n:
         raise Error(f"{function} needs a robot with joints, {robot.name} has none")
     return joint_vectors(robot, function, **given)
+
+
+def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
+    """`moving` of a function that is defined for the joints of a tree, one by one."""
+    if not robot.is_tree:
+        raise Error(f"{function} is defined for a tree whose joints are all free; {robot.name} has it when {_freed(robot)}")
+    return moving(robot, function, **given)
+
+
+def _freed(robot: Model) -> str:
+    return "uncoupled()" if robot.coupling is not None else "without_transmission()"
 
 
 def checked(robot: Model, function: str, name: str, value: Any, values: Values) -> Array:

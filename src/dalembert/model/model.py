@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from dalembert.algebra.spatial import Array, Transform
 from dalembert.arguments import by_name, choice, frozen_array, instance, listed, numbers, room, text, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Link, Note
+from dalembert.model.links import Frame, Joint, Link, Note
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
@@ -68,6 +69,8 @@ class Model(Value):
     file: str = field(
         default="", compare=False
     )  # the URDF file that it was read from, which says how it looks; no part of its value
+    coupling: Coupling | None = None  # of joints that follow others; mimics of joints become one
+    transmission: Transmission | None = None  # from motors to the joints
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -99,21 +102,56 @@ class Model(Value):
             if frame.link not in links:
                 raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
             seen.add(frame.name)
-        for joint, count in Counter(self.joint_names).items():
+        for joint, count in Counter(link.joint.name for link in self.links).items():
             if count > 1:
                 raise Error(f"two joints are named {joint!r}; joint names must be unique")
+        self._couple()
+
+    def _couple(self) -> None:
+        """Take the mimics of joints for the coupling that they are, and check what moves together."""
+        if (found := of_mimics([link.joint for link in self.links])) is not None:
+            if self.coupling is not None:
+                raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
+            joints = [replace(x.joint, mimic=None) if x.joint.name not in found.names else x.joint for x in self.links]
+            object.__setattr__(self, "links", tuple(replace(x, joint=j) for x, j in zip(self.links, joints, strict=True)))
+            object.__setattr__(self, "coupling", found)
+        if self.coupling is not None:
+            instance(self.coupling, Coupling, "the coupling of a robot")
+            if len(self.coupling.offset) != len(self.links):
+                raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self.links)}")
+            self.joints  # noqa: B018 - checks limits
+        if self.transmission is not None:
+            instance(self.transmission, Transmission, "the transmission of a robot")
+            if self.transmission.matrix.shape[1] != self.n:
+                raise Error(f"the transmission drives {self.transmission.matrix.shape[1]} joints, {self.name} has {self.n}")
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
-        """Number of joints, which is the number of moving links."""
-        return len(self.links)
+        """Number of independent joints; without a coupling, of moving links."""
+        return len(self.links) if self.coupling is None else len(self.coupling.names)
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The independent joints, in the order of every array; with a coupling, as they feel those that follow them."""
+        joints = tuple(link.joint for link in self.links)
+        return joints if self.coupling is None else coordinates(self.coupling, joints)
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Joint names, in the order of every array."""
-        return tuple(link.joint.name for link in self.links)
+        """Names of the independent joints, in the order of every array."""
+        return tuple(joint.name for joint in self.joints)
+
+    @cached_property
+    def open(self) -> Self:
+        """The tree alone: all joints free, no motors."""
+        return self if self.is_tree else replace(self, coupling=None, transmission=None)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether nothing but the tree matters to the dynamics: no coupling, and no rotors behind a transmission."""
+        return self.coupling is None and (self.transmission is None or not self.transmission.rotor_inertia.any())
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
@@ -133,8 +171,8 @@ class Model(Value):
 
     @property
     def structure(self) -> str:
-        """Joint letters in order: R revolute, P prismatic, H helical."""
-        return "".join(link.joint.letter for link in self.links)
+        """Letters of the independent joints in order: R revolute, P prismatic, H helical."""
+        return "".join(joint.letter for joint in self.joints)
 
     @property
     def total_mass(self) -> float:
@@ -158,12 +196,12 @@ class Model(Value):
     @property
     def lower(self) -> Array:
         """Lower position limits, -inf where there is none."""
-        return np.array([link.joint.lower for link in self.links], dtype=float)
+        return np.array([joint.lower for joint in self.joints], dtype=float)
 
     @property
     def upper(self) -> Array:
         """Upper position limits, inf where there is none."""
-        return np.array([link.joint.upper for link in self.links], dtype=float)
+        return np.array([joint.upper for joint in self.joints], dtype=float)
 
     def neutral(self) -> Array:
         """Zero, or the nearest position within the limits."""
@@ -174,7 +212,7 @@ class Model(Value):
 
         Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m.
         """
-        reach = np.array([1.0 if link.joint.kind == "prismatic" else np.pi for link in self.links])
+        reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in self.joints])
         low, high = self.lower, self.upper
         low, high = (
             np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
@@ -267,4 +305,5 @@ class Model(Value):
 
     def __repr__(self) -> str:
         joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()
-        return f"<{type(self).__name__} {self.name!r}: {joints}>"
+        coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
+        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}>"

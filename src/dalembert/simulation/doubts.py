@@ -100,10 +100,11 @@ def _some(trajectory: Trajectory) -> Trajectory | None:
 
 def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     """In words: what most likely put the energy out of balance."""
-    law = friction_law(trajectory.robot)
-    if integrator not in SOLVERS and (fastest := _fastest(trajectory, law.damping)) * step > 2:
+    robot = trajectory.robot
+    damping = np.array([joint.damping for joint in robot.joints])
+    if integrator not in SOLVERS and (fastest := _fastest(trajectory, damping)) * step > 2:
         return f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one, or Radau"
-    if law.jumps and not trajectory.sticks:
+    if friction_law(robot.open).jumps and not trajectory.sticks:
         return f"with slip_speed={trajectory.slip_speed:g} friction is too steep for {integrator}; use a larger one, or moreau"
     if integrator in SOLVERS:
         return f"the tolerances of {integrator} are too loose; reduce rtol and atol"

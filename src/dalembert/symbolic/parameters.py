@@ -82,6 +82,9 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     chosen = several(parts, "parts")
     for part in chosen:
         choice(part, "part of a symbolic robot:", PARTS)
+    if not robot.is_tree:
+        back = "uncoupled()" if robot.coupling is not None else "without_transmission()"
+        raise Error(f"closed forms are of trees whose joints are all free; {robot.name} has them when {back}")
     t = robot.tree
     entries: list[tuple[str, str, tuple[int, ...], float]] = []
 

@@ -90,8 +90,8 @@ def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> st
 def _joints(robot: Robot, data: Mapping[str, Any]) -> str:
     rows: list[str] = []
     common = shared(robot.joint_names)
-    for i, link in enumerate(robot.links):
-        name, (low, high), limit = link.joint.name, data["ranges"][i], data["efforts"][i]
+    for i, name in enumerate(robot.joint_names):
+        (low, high), limit = data["ranges"][i], data["efforts"][i]
         prismatic = data["prismatic"][i]
         short = name[common:] if len(name) - common <= LONG else "…" + name[-LONG + 1 :]
         told = f"limit {limit:.4g} {'N' if prismatic else 'N m'}" if limit is not None else "no limit known"

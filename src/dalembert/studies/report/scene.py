@@ -96,7 +96,7 @@ def looking(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage
     """How to look at the arm where it may go by itself, too: wherever its joints let it."""
     if not robot.n:
         return stage(robot, motion, looks)
-    reach = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    reach = np.array([0.5 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
     low = np.where(np.isfinite(robot.lower), robot.lower, -reach)
     high = np.where(np.isfinite(robot.upper), robot.upper, reach)
     anywhere = np.random.default_rng(0).uniform(low, np.maximum(low, high), (60, robot.n))
@@ -120,7 +120,7 @@ def _thin(cloud: Array, up: Array) -> Array:
 def tips(robot: Model) -> list[tuple[int, Pose]]:
     """The ends of the arm: of every link that carries none, the frame of a tool, or else the link's own."""
     ends: list[tuple[int, Pose]] = []
-    for i in sorted(set(range(-1, robot.n)) - set(robot.parents) - ({-1} if robot.n else set())):
+    for i in sorted(set(range(-1, len(robot.links))) - set(robot.parents) - ({-1} if robot.n else set())):
         name = robot.base_name if i < 0 else robot.link_names[i]
         frames = [f for f in robot.frames if f.link == name]
         frames.sort(key=lambda f: (TOOL.search(f.name) is None, -float(np.linalg.norm(f.pose.translation))))
@@ -142,7 +142,8 @@ def shapes(robot: Model, motion: SampledMotion, base: float) -> list[dict[str, A
 
     `base` is the thickness of a link near the base; those further out are thinner.
     """
-    ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
+    ends: dict[int, list[Array]] = {i: [] for i in range(-1, len(robot.links))}
+    q = motion.q if robot.coupling is None else robot.coupling.positions(motion.q)
     for link, parent in zip(robot.links, robot.parents, strict=True):
         ends[parent].append(link.before.translation)
     for i, tip in tips(robot):
@@ -150,7 +151,7 @@ def shapes(robot: Model, motion: SampledMotion, base: float) -> list[dict[str, A
     bodies = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
-        bodies += _joint(i, link, motion.q[:, i], thick)
+        bodies += _joint(i, link, q[:, i], thick)
         bodies += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
         if (mass := link.inertia.mass) > 0:
             ball = base * (0.25 + 0.9 * (mass / heaviest) ** (1 / 3))
