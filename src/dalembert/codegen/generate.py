@@ -17,6 +17,7 @@ from dalembert.codegen.precision import STATES as DRAWN
 from dalembert.engine.program import program
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.check import around
 from dalembert.model.edit import snapped
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
@@ -285,6 +286,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         f"Written by dalembert {__version__}, robot.generate({style.language!r}, ...). Self-contained.",
         "",
         f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
+        *(f"{what.capitalize()}: {words}" for what, words in around(robot).items()),
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example, batch=batch) for line in _HOW[style.language]),

@@ -147,7 +147,7 @@ def _inertias_sampled(model: Model) -> Array:
 
 
 def tree_forces(model: Model, method: str = "newton_euler") -> Callable[..., Any]:
-    """Inverse dynamics by a formulation, a function of a tree, without friction and rotors; of coupled joints B^T tau(B y + b, ...)."""
+    """Inverse dynamics by a formulation, a function of a tree, without friction and rotors; if coupled, B^T tau(B y + b, ...)."""
     function, coupling = formulation("inverse_dynamics", method), model.coupling
     if coupling is None:
         return function
@@ -159,7 +159,7 @@ def tree_forces(model: Model, method: str = "newton_euler") -> Callable[..., Any
 
 
 def coupled_inertia(model: Model, q: Any, tree: Any, method: str = "composite_body") -> Any:
-    """The mass matrix by a formulation, a function of a tree: of a robot that is one without rotors, else B^T M B with all of them."""
+    """The mass matrix by a formulation, a function of a tree: without rotors of a robot that is one, else B^T M B with them."""
     function = formulation("mass_matrix", method)
     if model.is_tree:
         return function(tree, q)

@@ -23,7 +23,7 @@ from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.model.wrench import wrench_array
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
@@ -269,12 +269,8 @@ def moving(robot: Model, function: str, **given: Any) -> list[Array]:
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
     """`moving` of a function that is defined for the joints of a tree, one by one."""
     if not robot.is_tree:
-        raise Error(f"{function} is defined for a tree whose joints are all free; {robot.name} has it when {_freed(robot)}")
+        raise Error(f"{function} is defined for a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
     return moving(robot, function, **given)
-
-
-def _freed(robot: Model) -> str:
-    return "uncoupled()" if robot.coupling is not None else "without_transmission()"
 
 
 def checked(robot: Model, function: str, name: str, value: Any, values: Values) -> Array:

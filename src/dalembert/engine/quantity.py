@@ -9,7 +9,7 @@ from dalembert.arguments import choice
 from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
 from dalembert.errors import Error, brief, unknown
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.model.values import depths
 
 LENGTHS: dict[str, Callable[[Model], int]] = {
@@ -111,8 +111,8 @@ class Quantity:
         known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
         if chosen not in able:
-            what, back = ("coupled joints", "uncoupled()") if robot.coupling else ("motors with rotors", "without_transmission()")
-            rest = f"these methods do: {', '.join(able)}" if able else f"robot.{back} has it"
+            what = "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
+            rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"
             raise Error(f"{self.name} by {chosen} does not know the {what} of {robot.name}; {rest}")
         for name in optional:
             if name not in self.optional:

@@ -90,7 +90,7 @@ def uncoupled(robot: M) -> M:
     3
     """
     if robot.coupling is not None and robot.transmission is not None:
-        raise Error(f"the motors of {robot.name} drive its coupled joints; uncouple it.without_transmission()")
+        raise Error(f"the motors of {robot.name} drive its coupled joints; robot.without_transmission().uncoupled() frees them")
     return replace(robot, coupling=None)
 
 

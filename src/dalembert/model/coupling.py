@@ -198,7 +198,10 @@ def _coordinate(name: str, own: Joint | None, moved: list[tuple[float, float, Jo
         lower, upper = max(lower, ends[0]), min(upper, ends[1])
     if lower > upper:
         others = ", ".join(joint.name for *_, joint in moved)
-        raise Error(f"joint {name!r} has no position within the limits of all that follow it ({others}): {lower:g} .. {upper:g}")
+        raise Error(
+            f"joint {name!r} has no position within the limits of all that are coupled to it ({others}): {lower:g} .. {upper:g}; "
+            "da.load(..., mimic=False) keeps all joints free"
+        )
     fastest = [
         joint.velocity_limit / abs(factor) for factor, _, joint in moved if joint.velocity_limit
     ]  # files write 0 for unknown

@@ -31,6 +31,12 @@ def a_robot(given: Any, function: str) -> Any:
     return given
 
 
+def freed(model: "Model") -> str:
+    """How to get the tree of a robot that is none, in words."""
+    calls = ("without_transmission()", model.transmission), ("uncoupled()", model.coupling)
+    return ".".join(["robot", *(call for call, there in calls if there is not None)])
+
+
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
     return tuple(instance(x, kind, f"each of {what}") for x in listed(given, what))
 
@@ -109,7 +115,11 @@ class Model(Value):
 
     def _couple(self) -> None:
         """Take the mimics of joints for the coupling that they are, and check what moves together."""
-        if (found := of_mimics([link.joint for link in self.links])) is not None:
+        try:
+            found = of_mimics([link.joint for link in self.links])
+        except Error as error:
+            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints free") from None
+        if found is not None:
             if self.coupling is not None:
                 raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
             joints = [replace(x.joint, mimic=None) if x.joint.name not in found.names else x.joint for x in self.links]
