@@ -108,7 +108,10 @@ class Transmission(Value):
                 f"the matrix of a transmission has a row for each of the {len(self.names)} motors, got shape {matrix.shape}"
             )
         object.__setattr__(self, "matrix", matrix)
-        rotors = np.broadcast_to(frozen_array(self.rotor_inertia, None, "rotor_inertia"), (len(self.names),))
+        rotors = frozen_array(self.rotor_inertia, None, "rotor_inertia")
+        if rotors.shape not in ((), (len(self.names),)):
+            raise Error(f"rotor_inertia must be one number or {len(self.names)} (one per motor), got shape {rotors.shape}")
+        rotors = np.broadcast_to(rotors, (len(self.names),))
         object.__setattr__(self, "rotor_inertia", frozen_array(rotors, None, "rotor_inertia"))
         if (self.rotor_inertia < 0).any():
             raise Error(f"rotor_inertia must not be negative, got {self.rotor_inertia.tolist()}")

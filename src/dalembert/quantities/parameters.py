@@ -167,7 +167,7 @@ def base_parameters(robot: Model) -> BaseParameters:
     if coupling is not None:
         states = [coupling.positions(states[0]), *map(coupling.rates, states[1:])]
     Y = formulation("regressor", "regressor")(robot.tree, *states) if n else np.zeros((0, 0))
-    W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n)
+    W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n) if n else Y
     size = np.linalg.norm(W, axis=0)
     scaled = W / np.where(size > 0, size, 1.0)
     largest = float(size.max()) if n else 0.0
