@@ -10,6 +10,8 @@ from corpus import urdf_files
 
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES
+from dalembert.formulations import formulation
+from dalembert.studies.proof import compare
 from dalembert.trace.source import NumpyKernel
 
 RNG = np.random.default_rng(21)
@@ -225,6 +227,37 @@ def test_adaptive_control_of_a_coupled_robot():
         robot.mass_matrix(q) @ qdd_r + robot.coriolis_matrix(q, qd) @ qd_r + robot.gravity_force(q) + robot.friction_force(qd_r)
     )
     close(slotine_li_regressor(robot, q, qd, qd_r, qdd_r) @ p, expected - matrices(robot)[2] @ qdd_r, 1e-10)
+
+
+def test_forward_dynamics_is_the_inverse_modulo_a_prime():
+    """For every arm of revolute and two prismatic joints, the second of which follows the first: as rational functions."""
+    coupling = da.Coupling(("joint1", "joint2"), [[1, 0], [0, 1], [0, -3]], [0, 0, 0.5])
+
+    def inverse(tree, q, qd, qdd, wrenches, method="newton_euler"):
+        spread = coupling.positions(q), coupling.rates(qd), coupling.rates(qdd)
+        return coupling.forces(formulation("inverse_dynamics", method)(tree, *spread, wrenches))
+
+    def mass(tree, q):
+        M = formulation("mass_matrix", "composite_body")(tree, coupling.positions(q))
+        return coupling.pulled_back(coupling.pulled_back(M, 0), 1)
+
+    def there_and_back(tree, q, qd, qdd, wrenches):
+        q, qd, qdd = (x[:2] for x in (q, qd, qdd))
+        tau = inverse(tree, q, qd, qdd, wrenches)
+        parts = {
+            "inverse_dynamics": lambda tree, q, qd, qdd, wrenches, *_: inverse(tree, q, qd, qdd, wrenches),
+            "mass_matrix": mass,
+        }
+        return formulation("forward_dynamics", "walker_orin_3")(tree, q, qd, tau, wrenches, **parts)
+
+    def same(tree, q, qd, qdd, wrenches):
+        return qdd[:2]
+
+    def by(method):
+        return lambda tree, q, qd, qdd, wrenches: inverse(tree, q[:2], qd[:2], qdd[:2], wrenches, method)
+
+    assert compare("RPP", [there_and_back, same], ("forward of inverse", "itself"), moving=False)
+    assert compare("RPP", [by("newton_euler"), by("lagrange_euler")], ("newton_euler", "lagrange_euler"), moving=False)
 
 
 # --- motion -------------------------------------------------------------------------------------------------------------------
