@@ -301,7 +301,7 @@ def humanoid():
 
 
 def coupled():
-    """The Panda with its fingers, one of which mimics the other: beside Pinocchio's call, and beside the same with all joints free."""
+    """The Panda with its fingers, one of which mimics the other: beside Pinocchio's call, and all joints free."""
     print("Panda with fingers, one of which mimics the other")
     path = robots_folder() / "panda_description/urdf/panda.urdf"
     with warnings.catch_warnings():

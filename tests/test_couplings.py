@@ -166,6 +166,16 @@ def test_friction_of_coupled_joints(which):
     assert base.rank <= robot.open.base_parameters().rank
 
 
+def test_load_friction_of_a_joint_that_is_not_coupled():
+    """Inverse and forward dynamics are inverse to each other; what is coupled may not have it."""
+    robot = ROBOTS["gripper"]().with_friction(damping=0.1, load_friction={"joint1": 0.2})
+    q, qd, qdd = state(robot)
+    tau = robot.inverse_dynamics(q, qd, qdd, backend="numpy")
+    close(robot.forward_dynamics(q, qd, tau, backend="numpy"), qdd, 1e-10)
+    with pytest.raises(da.Error, match="'joint3' is coupled"):
+        robot.with_friction(load_friction=0.2)
+
+
 def test_reflected_joints():
     """Limits are intersected through the multiplier, friction is that of all joints that follow."""
     joint = da.Joint(
@@ -439,6 +449,8 @@ MISTAKES = {
     "couple them first": lambda r: r.with_transmission([1, 1, 1]).with_coupling({"joint2": {"joint1": 1.0}}),
     "robot.without_transmission().uncoupled()": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).with_transmission([1, 1]).uncoupled(),
     "load is not determined": lambda r: r.with_friction(load_friction=0.1).with_coupling({"joint2": {"joint1": 1.0}}),
+    "does not go with rotors": lambda r: r.with_friction(load_friction=0.1).with_transmission([1, 1, 1], rotor_inertia=1.0),
+    "which the other 1 follow (see from_uncoupled)": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).gravity_force(np.zeros(3)),
     "a column for each of the 3 joints": lambda r: r.with_transmission([1.0, 2.0]),
     "rotor_inertia must not be negative": lambda r: r.with_transmission([1, 2, 3], rotor_inertia=-1.0),
     "has no motors": lambda r: r.to_motors(np.zeros(3), np.zeros(3)),

@@ -4,7 +4,8 @@ python tools/pinocchio_values.py        (needs pin and example-robot-data; write
 
 Three states a robot: two with a standing base, one with a moving base and a wrench on every link. Values are by joint name,
 sorted, because Pinocchio orders joints differently. The inputs are formulas of the position in that order (tests/states.py), so
-only results are stored. Pinocchio's `rnea` has no friction. Of files with mimic joints, forces and mass matrix with these coupled, too.
+only results are stored. Pinocchio's `rnea` has no friction. Of files with mimic joints there are forces and mass
+matrices with these coupled, too.
 """
 
 import json

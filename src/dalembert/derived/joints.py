@@ -247,7 +247,7 @@ def inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rotor_forces(R: Array, given: Any, results: Any) -> Any:
-    """tau + R qdd; the load of friction is that without them."""
+    """tau + R qdd."""
     return (results[0] + np.matvec(R, given["qdd"]),)
 
 

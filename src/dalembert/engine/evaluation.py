@@ -278,6 +278,8 @@ def checked(robot: Model, function: str, name: str, value: Any, values: Values) 
     array, shape = numbers(value, f"{function}: {name}", complex_=True), values.sized(robot)
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         order = f"; joint order: {', '.join(robot.joint_names[:12])}" if name in PER_JOINT else ""
+        if name in PER_JOINT and robot.coupling is not None:
+            order += f", which the other {len(robot.links) - robot.n} follow (see from_uncoupled)"
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{function}: {name} has shape {array.shape}, {robot.name} needs {wanted}{order}")
     return array

@@ -202,8 +202,7 @@ def _coordinate(name: str, own: Joint | None, moved: list[tuple[float, float, Jo
     if lower > upper:
         others = ", ".join(joint.name for *_, joint in moved)
         raise Error(
-            f"joint {name!r} has no position within the limits of all that are coupled to it ({others}): {lower:g} .. {upper:g}; "
-            "da.load(..., mimic=False) keeps all joints free"
+            f"joint {name!r} has no position within the limits of all that are coupled to it ({others}): {lower:g} .. {upper:g}"
         )
     fastest = [
         joint.velocity_limit / abs(factor) for factor, _, joint in moved if joint.velocity_limit

@@ -115,25 +115,35 @@ class Model(Value):
 
     def _couple(self) -> None:
         """Take the mimics of joints for the coupling that they are, and check what moves together."""
+        mimics = any(link.joint.mimic for link in self.links)
         try:
-            found = of_mimics([link.joint for link in self.links])
-        except Error as error:
-            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints free") from None
-        if found is not None:
+            if mimics and (found := of_mimics([link.joint for link in self.links])) is not None:
+                self._follow(found)
             if self.coupling is not None:
-                raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
-            joints = [replace(x.joint, mimic=None) if x.joint.name not in found.names else x.joint for x in self.links]
-            object.__setattr__(self, "links", tuple(replace(x, joint=j) for x, j in zip(self.links, joints, strict=True)))
-            object.__setattr__(self, "coupling", found)
-        if self.coupling is not None:
-            instance(self.coupling, Coupling, "the coupling of a robot")
-            if len(self.coupling.offset) != len(self.links):
-                raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self.links)}")
-            self.joints  # noqa: B018 - checks limits
+                instance(self.coupling, Coupling, "the coupling of a robot")
+                if len(self.coupling.offset) != len(self.links):
+                    raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self.links)}")
+                self.joints  # noqa: B018 - checks limits
+        except Error as error:
+            if not mimics:
+                raise
+            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints free") from None
         if self.transmission is not None:
             instance(self.transmission, Transmission, "the transmission of a robot")
             if self.transmission.matrix.shape[1] != self.n:
                 raise Error(f"the transmission drives {self.transmission.matrix.shape[1]} joints, {self.name} has {self.n}")
+            loaded = [joint.name for joint in self.joints if joint.load_friction]
+            if loaded and not self.is_tree:
+                raise Error(
+                    f"joint {loaded[0]!r} has load_friction, which does not go with rotors behind a transmission; make it 0"
+                )
+
+    def _follow(self, mimics: Coupling) -> None:
+        if self.coupling is not None:
+            raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
+        joints = [x.joint if x.joint.name in mimics.names else replace(x.joint, mimic=None) for x in self.links]
+        object.__setattr__(self, "links", tuple(replace(x, joint=j) for x, j in zip(self.links, joints, strict=True)))
+        object.__setattr__(self, "coupling", mimics)
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
@@ -153,10 +163,14 @@ class Model(Value):
         """Names of the independent joints, in the order of every array."""
         return tuple(joint.name for joint in self.joints)
 
-    @cached_property
+    @property
     def open(self) -> Self:
         """The tree alone: all joints free, no motors."""
-        return self if self.is_tree else replace(self, coupling=None, transmission=None)
+        return self if self.is_tree else self._open
+
+    @cached_property
+    def _open(self) -> Self:
+        return replace(self, coupling=None, transmission=None)
 
     @property
     def is_tree(self) -> bool:
