@@ -368,6 +368,7 @@ CHANGES = {
     "armature": ("0.1 0.2", lambda arm: arm.with_armature([0.1, 0.2])),
     "lock": ("joint1=0.5", lambda arm: arm.lock({"joint1": 0.5})),
     "snap": ("1e-4", lambda arm: arm.snapped(1e-4)),
+    "mimic": ("off", lambda arm: arm.uncoupled()),
     "base": ("0,0,1,1.5,0,0", lambda arm: arm.with_base(da.Pose.of((0, 0, 1), rpy=(1.5, 0, 0)))),
 }
 
@@ -396,6 +397,12 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert da.load("hanging.toml").base == da.Pose.of((0, 0, 2), rpy=(np.pi, 0, 0))
     assert ran("save", "two_link", "weightless.toml", "--gravity", "0")[0] == 0
     assert not da.load("weightless.toml").gravity.any()
+    coupled = da.robot("two_link").with_coupling({"joint2": {"joint1": 2.0}})
+    coupled.save("coupled.toml")
+    assert ran("save", "coupled.toml", "free.toml", "--mimic", "off")[0] == 0
+    assert (da.load("coupled.toml"), da.load("free.toml")) == (coupled, coupled.uncoupled())
+    assert "coupled joints: joint2 = 2 joint1" in ran("info", "coupled.toml")[1]
+    assert "must be on or off" in ran("info", "coupled.toml", "--mimic", "maybe")[2]
 
 
 URDF = """<robot name="arm"><link name="a"/><link name="b">{}</link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>
