@@ -395,6 +395,7 @@ def test_chains_and_composition():
         close(other.coupling.offset, once.coupling.offset, 1e-15)
     q = np.array([[0.3, 0.4], [1.0, -1.0]])
     close(once.from_uncoupled(once.to_uncoupled(q)), q, 1e-15)
+    assert once.to_uncoupled([1, 2]).dtype == float
     close(once.from_uncoupled(once.to_uncoupled(q, rates=True), rates=True), q, 1e-15)
     named = tree.with_coupling([[0.5, 0.5], [0.5, -0.5], [0, 0], [0, 0]], names=("left", "right"))
     close(named.from_uncoupled(named.to_uncoupled(q)), q, 1e-14)

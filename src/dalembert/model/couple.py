@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, choice, frozen_array, number, numbers
+from dalembert.arguments import by_name, choice, flag, frozen_array, number, numbers
 from dalembert.errors import Error, brief
 from dalembert.model.coupling import Coupling, Transmission, following
 from dalembert.model.model import Model
@@ -99,7 +99,8 @@ def to_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
 
     rates=True: velocities or accelerations, without the offset b.
     """
-    y = numbers(q, "to_uncoupled: q", complex_=True)
+    y, rates = numbers(q, "to_uncoupled: q", complex_=True), flag(rates, "to_uncoupled: rates")
+    y = y if y.dtype.kind == "c" else y.astype(float)
     if y.ndim == 0 or y.shape[-1] != robot.n:
         raise Error(f"to_uncoupled: q has shape {y.shape}, {robot.name} needs (..., {robot.n})")
     if robot.coupling is None:
@@ -113,7 +114,7 @@ def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     rates=True: velocities or accelerations, without the offset b. Forces go the other way: tau = B^T (forces of all joints), with
     B = robot.coupling.matrix.
     """
-    all_ = numbers(q, "from_uncoupled: q")
+    all_, rates = numbers(q, "from_uncoupled: q").astype(float), flag(rates, "from_uncoupled: rates")
     if all_.ndim == 0 or all_.shape[-1] != len(robot.links):
         raise Error(f"from_uncoupled: q has shape {all_.shape}, {robot.name} has {len(robot.links)} joints without its coupling")
     if robot.coupling is None:
@@ -144,11 +145,11 @@ def with_transmission(robot: M, matrix: Any, *, rotor_inertia: Any = 0.0, names:
     [5.0, 5.0]
     """
     ratios = frozen_array(matrix, None, "the matrix of a transmission")
-    ratios = np.diag(ratios) if ratios.ndim == 1 else ratios
-    if ratios.ndim != 2 or ratios.shape[1] != robot.n:
+    if ratios.ndim not in (1, 2) or ratios.shape[-1] != robot.n:
         raise Error(
             f"the matrix of a transmission has a column for each of the {robot.n} joints of {robot.name}, got shape {ratios.shape}"
         )
+    ratios = np.diag(ratios) if ratios.ndim == 1 else ratios
     called = tuple(f"motor{k + 1}" for k in range(len(ratios))) if names is None else names
     return replace(robot, transmission=Transmission(called, ratios, rotor_inertia))
 
