@@ -33,8 +33,8 @@ def with_coupling(robot: M, coupling: Any, *, offset: Any = None, names: Any = N
 
     >>> import dalembert as da
     >>> arm = da.random_robot(1, "RRR").with_coupling({"joint3": {"joint1": 0.5, "joint2": -1.0}})
-    >>> arm.joint_names, arm.to_uncoupled([0.2, 0.3]).tolist()
-    (('joint1', 'joint2'), [0.2, 0.3, -0.2])
+    >>> arm.joint_names, arm.to_uncoupled([0.2, 0.5]).tolist()
+    (('joint1', 'joint2'), [0.2, 0.5, -0.4])
     """
     if robot.transmission is not None:
         raise Error(f"{robot.name} has a transmission to its {robot.n} joints; couple them first, then call with_transmission")
