@@ -301,6 +301,35 @@ def humanoid():
     da.set_threads(None)
 
 
+def coupled():
+    """The Panda with its fingers, one of which mimics the other: beside Pinocchio's call, and all joints free."""
+    print("Panda with fingers, one of which mimics the other")
+    path = robots_folder() / "panda_description/urdf/panda.urdf"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DataWarning)
+        arm, free = (da.load(path, mimic=mimic).without_friction() for mimic in (True, False))
+    model = pin.buildModelFromUrdf(str(path), mimic=True)
+    data, places = model.createData(), [model.joints[model.getJointId(name)].idx_v for name in arm.joint_names]
+    state = np.random.default_rng(0).uniform(-1, 1, (3, 1000, arm.n))
+    spread = arm.to_uncoupled(state[0]), *(arm.to_uncoupled(x, rates=True) for x in state[1:])
+    theirs = [np.ascontiguousarray(x[0][np.argsort(places)]) for x in state]
+    error = np.abs(pin.rnea(model, data, *theirs)[places] - arm.inverse_dynamics(*(x[0] for x in state))).max()
+    report("coupled Panda: difference of inverse dynamics from Pinocchio's", error, "N m", 1e-10, "less")
+    ours, others = (robot.compile("inverse_dynamics") for robot in (arm, free))
+    a, b = best_pair(lambda: ours(*state), lambda: others(*spread))
+    report("coupled Panda: inverse dynamics, batch of 1,000", a * 1e6, "ns")
+    report("coupled Panda: inverse dynamics, of that with all joints free", a / b, "x", 1.1, "less")
+    report(
+        "coupled Panda: inverse dynamics, times Pinocchio's call",
+        best(lambda: pin.rnea(model, data, *theirs)) / (a / 1000),
+        "x",
+        25,
+        "more",
+    )
+    forward = arm.compile("forward_dynamics")
+    report("coupled Panda: forward dynamics, batch of 1,000", best(lambda: forward(*state)) * 1e6, "ns")
+
+
 def long_chains():
     print("general serial arms, one thread")
     da.set_threads(1)
@@ -448,6 +477,7 @@ if __name__ == "__main__":
     the_arm()
     defaults()
     humanoid()
+    coupled()
     long_chains()
     simulation()
     friction()

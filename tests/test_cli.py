@@ -384,6 +384,7 @@ CHANGES = {
     "armature": ("0.1 0.2", lambda arm: arm.with_armature([0.1, 0.2])),
     "lock": ("joint1=0.5", lambda arm: arm.lock({"joint1": 0.5})),
     "snap": ("1e-4", lambda arm: arm.snapped(1e-4)),
+    "mimic": ("off", lambda arm: arm.uncoupled()),
     "base": ("0,0,1,1.5,0,0", lambda arm: arm.with_base(da.Pose.of((0, 0, 1), rpy=(1.5, 0, 0)))),
 }
 
@@ -412,6 +413,12 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert da.load("hanging.toml").base == da.Pose.of((0, 0, 2), rpy=(np.pi, 0, 0))
     assert ran("save", "two_link", "weightless.toml", "--gravity", "0")[0] == 0
     assert not da.load("weightless.toml").gravity.any()
+    coupled = da.robot("two_link").with_coupling({"joint2": {"joint1": 2.0}})
+    coupled.save("coupled.toml")
+    assert ran("save", "coupled.toml", "free.toml", "--mimic", "off")[0] == 0
+    assert (da.load("coupled.toml"), da.load("free.toml")) == (coupled, coupled.uncoupled())
+    assert "coupled joints: joint2 = 2 joint1" in ran("info", "coupled.toml")[1]
+    assert "must be on or off" in ran("info", "coupled.toml", "--mimic", "maybe")[2]
 
 
 URDF = """<robot name="arm"><link name="a"/><link name="b">{}</link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>
@@ -449,15 +456,17 @@ def test_messages_name_options(ran):
     """No message of a command tells how to do it in Python."""
     da.Robot("two_arms", (da.Link("a", "base", da.Joint("i")), da.Link("b", "base", da.Joint("j")))).save("tree.toml")
     Path("tau.csv").write_text("tau1,tau2\n1,2\n3,4\n")
-    follower = da.Joint("j", mimic=da.Mimic("i", 2.0, 0.5))
-    da.Robot("follows", (da.Link("a", "base", da.Joint("i")), da.Link("b", "a", follower))).save("follows.toml")
+    circle = [
+        f'[[link]]\nname = "{a}"\nparent = "base"\njoint = {{ name = "{a}", mimic = {{ joint = "{b}" }} }}' for a, b in ("ab", "ba")
+    ]
+    Path("circle.toml").write_text("\n".join(['format = "dalembert robot 1"', 'name = "circle"', *circle, "[end]"]))
     told = {
         "--payload 2:LINK": ran("info", "tree.toml", "--payload", "2")[2],
         "(--armature)": ran("forward", "tree.toml", "--payload", "1:b", text="q1,q2,qd1,qd2,tau1,tau2\n0,0,0,0,0,0\n")[2],
         "--longest 6": ran("derive", "puma560")[2],
         "--every 3": ran("simulate", "two_link", "-t", "0.1", "--every", "3")[2],
         "see dalembert check": ran("info", "puma560")[1],
-        "--lock i=0.0,j=0.5": ran("check", "follows.toml")[1],
+        "--mimic off keeps all joints free": ran("check", "circle.toml")[2],
         "--restitution 0 makes them stops": ran("simulate", "panda", "-t", "0.01")[2],
         "one force per step": ran("simulate", "two_link", "-t", "0.1", "--torque", "tau.csv")[2],
         "--payload 0.1:a": ran("check", "tree.toml", "--payload", "1:b")[1],
@@ -465,7 +474,7 @@ def test_messages_name_options(ran):
     for words, message in told.items():
         assert words in message, message
         assert not re.search(r"robot\.\w+\(|\w+=\.\.\.|with_\w+|\w+\[", message), message
-    held = ran("save", "follows.toml", "held.toml", "--lock", "i=0.0,j=0.5", "--payload", "1:b")
+    held = ran("save", "circle.toml", "held.toml", "--mimic", "off", "--lock", "a=0.0,b=0.5", "--payload", "1:b")
     assert held[0] == 0 and da.load("held.toml").n == 0
 
 

@@ -46,9 +46,10 @@ def load(tmp_path, text, suffix=".urdf", quiet=True):
 def test_urdf(tmp_path):
     robot = load(tmp_path, URDF)
     assert robot.name == "tester"
-    assert robot.joint_names == ("spin", "turn", "push")  # depth first, in the order of the file
+    assert robot.joint_names == ("spin", "turn")  # depth first, in the order of the file, without the one that follows
     assert robot.link_names == ("wheel", "arm", "slide")
-    assert robot.structure == "RRP"
+    assert robot.structure == "RR"
+    assert robot.uncoupled().structure == "RRP"
     assert robot.parents == (-1, -1, 1)
     assert set(robot.frame_names) == {"base", "tool"}
     assert robot.total_mass == pytest.approx(5.25)
@@ -56,7 +57,8 @@ def test_urdf(tmp_path):
     assert (spin.lower, spin.upper) == (-np.inf, np.inf)
     assert (spin.effort_limit, spin.velocity_limit) == (3, 4)
     assert (turn.lower, turn.upper, turn.damping, turn.coulomb) == (-1, 2, 0.3, 0.7)
-    assert push.mimic == da.Mimic("turn", 2.0, 0.25)
+    assert push.mimic is None
+    assert robot.coupling == da.Coupling(("spin", "turn"), [[1, 0], [0, 1], [0, 2]], [0, 0, 0.25])
     assert robot.links[2].inertia.mass == 0.75
     close(robot.links[2].inertia.com, [0, 0, 0.1], 1e-15)
     close(robot.locate("tool")[1].translation, [0, 0, 0.3], 1e-15)
@@ -76,9 +78,16 @@ def test_the_axis_of_a_joint_is_kept(tmp_path):
 def test_mimic_joints_are_told_everywhere(tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(URDF)
-    with pytest.warns(da.DataWarning, match="'push' should follow 2 \\* turn"):
+    robot = da.load(path)
+    assert "coupled joints: push = 2 turn + 0.25" in robot.summary()
+    assert robot == load(tmp_path, URDF)
+    free = da.load(path, mimic=False)
+    assert free == robot.uncoupled()
+    assert not free.check().about("mimic")
+    path.write_text(URDF.replace('<mimic joint="turn"', '<mimic joint="nobody"'))
+    with pytest.warns(da.DataWarning, match="'push' should follow 2 \\* nobody .*no such joint"):
         robot = da.load(path)
-    assert "push -> turn" in robot.summary()
+    assert robot.n == 3
     assert [f.link for f in robot.check().about("mimic")] == ["slide"]
 
 

@@ -34,6 +34,12 @@ ROBOTS = {
     "rough": lambda: da.robot("two_link").with_friction(coulomb=1.0, static_friction=1.5, stribeck_speed=0.3),
     "rough_puma": lambda: da.robot("puma560").with_friction(coulomb=0.5, damping=0.1, load_friction=0.05),
     "stiff": lambda: da.robot("puma560").with_friction(damping=5.0),
+    "coupled": lambda: (
+        TREE.with_coupling({"joint5": {"joint4": -0.5, "joint1": 1.0}}, offset={"joint5": 0.2})
+        .with_transmission([[9, 0, 0, 0], [0, 5, 5, 0], [0, 5, -5, 0], [0, 0, 0, 7]], rotor_inertia=1e-3)
+        .with_friction(damping=0.3)
+    ),
+    "rough_gripper": lambda: TREE.with_coupling({"joint5": {"joint4": -0.5}}).with_friction(coulomb=0.5),
     "large": lambda: da.random_robot(1, "R" * (computing.MOST_JOINTS + 1)),
     "long": lambda: da.random_robot(1, "R" * 20),
     "hostile": hostile,
@@ -93,7 +99,7 @@ def put(tab, q, qd=None):
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
 numbers = pytest.mark.parametrize(
-    "name", sweep(["panda", "tree", "placed", "damped", "puma560", "stanford", "gripper"], quick=(1,))
+    "name", sweep(["panda", "tree", "placed", "damped", "puma560", "stanford", "gripper", "coupled"], quick=(1,))
 )
 
 
@@ -141,7 +147,7 @@ def test_every_program_computes_what_the_library_computes(visit, name):
         close(felt, arm.jacobian(q, arm.link_names[link], "world_aligned", point=point)[3:].T @ force, 1e-9, 1.0)
 
 
-FALLS = ["panda", "damped", "rough", "placed", "puma560", "tree", "rough_puma", "stiff"]
+FALLS = ["panda", "damped", "rough", "placed", "puma560", "tree", "rough_puma", "stiff", "coupled", "rough_gripper"]
 
 
 @pytest.mark.filterwarnings("ignore::dalembert.errors.LimitWarning")

@@ -4,7 +4,8 @@ python tools/pinocchio_values.py        (needs pin and example-robot-data; write
 
 Three states a robot: two with a standing base, one with a moving base and a wrench on every link. Values are by joint name,
 sorted, because Pinocchio orders joints differently. The inputs are formulas of the position in that order (tests/states.py), so
-only results are stored. Pinocchio's `rnea` has no friction.
+only results are stored. Pinocchio's `rnea` has no friction. Of files with mimic joints there are forces and mass
+matrices with these coupled, too.
 """
 
 import json
@@ -47,7 +48,24 @@ def torques(model, q, qd, qdd, names, fext=None, base=None):
     return [float(tau[model.joints[model.getJointId(name)].idx_v]) for name in names]
 
 
-stored = {"pinocchio": pin.__version__, "robots": {}}
+def coupled(path):
+    """Forces at two states and the upper triangle of M at the first, with mimic joints that follow; None where there are none."""
+    model = pin.buildModelFromUrdf(str(path), mimic=True)
+    names = sorted(name for name, joint in zip(model.names, model.joints, strict=True) if joint.nv == 1 and name != "universe")
+    if len(names) == len(model.names) - 1:
+        return None
+    states, data = [joint_states(len(names), s) for s in (0, 1)], model.createData()
+    tau = [torques(model, *state, names) for state in states]
+    q = pin.neutral(model)
+    for x, name in zip(states[0][0], names, strict=True):
+        joint = model.joints[model.getJointId(name)]
+        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
+    M, places = pin.crba(model, data, q), [model.joints[model.getJointId(name)].idx_v for name in names]
+    whole = np.triu(M) + np.triu(M, 1).T
+    return {"joints": names, "tau": tau, "M": whole[np.ix_(places, places)][np.triu_indices(len(names))].tolist()}
+
+
+stored = {"pinocchio": pin.__version__, "robots": {}, "coupled": {}}
 for key, path in urdf_files().items():
     try:
         fixed = pin.buildModelFromUrdf(str(path))
@@ -63,6 +81,11 @@ for key, path in urdf_files().items():
     tau = [torques(fixed, *joint_states(n, s), names) for s in (0, 1)]
     moving = torques(free, *joint_states(n, 2), names, link_wrenches(n), base_motion())
     stored["robots"][key] = {"joints": names, "tau": tau, "moving": moving}
+    try:
+        if (found := coupled(path)) is not None:
+            stored["coupled"][key] = found
+    except Exception as error:
+        print(f"{key}: Pinocchio does not load its mimic joints: {error}")
     print(f"{key}: {n} joints")
 (ROOT / "tests/data/pinocchio.json").write_text(json.dumps(stored, indent=0) + "\n")
 print(len(stored["robots"]), "robots stored")

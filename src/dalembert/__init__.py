@@ -35,6 +35,8 @@ if _typing.TYPE_CHECKING:
     from dalembert.interop import jax_function as jax_function
     from dalembert.interop import sympy_expressions as sympy_expressions
     from dalembert.interop import torch_function as torch_function
+    from dalembert.model.coupling import Coupling as Coupling
+    from dalembert.model.coupling import Transmission as Transmission
     from dalembert.model.dh import DHRow as DHRow
     from dalembert.model.inertia import Inertia as Inertia
     from dalembert.model.links import Frame as Frame
@@ -87,6 +89,7 @@ _PLACES = {
     "engine.registry": "methods",
     "errors": "AccuracyWarning DataWarning Error LimitWarning PerformanceWarning SingularWarning",
     "interop": "casadi_function jax_function sympy_expressions torch_function",
+    "model.coupling": "Coupling Transmission",
     "model.dh": "DHRow",
     "model.inertia": "Inertia",
     "model.links": "Frame Joint Link Mimic",

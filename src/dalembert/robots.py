@@ -8,7 +8,7 @@ from dalembert import groups
 from dalembert.engine import kernels, program
 from dalembert.foreign import Hints
 from dalembert.model import check as looks
-from dalembert.model import dh, edit, files, random, screws, zoo
+from dalembert.model import couple, dh, edit, files, random, screws, zoo
 from dalembert.model.model import Model
 from dalembert.quantities import dynamics
 
@@ -96,6 +96,15 @@ class Robot(Model, Hints):
     with_parameters = edit.with_parameters
     snapped = edit.snapped
     lock = edit.lock
+    with_coupling = couple.with_coupling
+    uncoupled = couple.uncoupled
+    with_transmission = couple.with_transmission
+    without_transmission = couple.without_transmission
+
+    # coupled joints and motors
+    to_uncoupled = couple.to_uncoupled
+    from_uncoupled = couple.from_uncoupled
+    to_motors = couple.to_motors
 
     # programs
     compile = kernels.compile
@@ -218,9 +227,12 @@ def robot(name: str) -> Robot:
     return zoo.robot(Robot, name)
 
 
-def load(path: str | Path) -> Robot:
-    """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them."""
-    return files.load(Robot, path)
+def load(path: str | Path, *, mimic: bool = True) -> Robot:
+    """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them.
+
+    Joints that mimic others follow them, and are not among `joint_names`; with mimic=False all joints are free.
+    """
+    return files.load(Robot, path, mimic=mimic)
 
 
 def random_robot(seed: int, joints: str = "RPRRP", parents: list[int] | tuple[int, ...] | None = None) -> Robot:

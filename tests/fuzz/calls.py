@@ -39,7 +39,7 @@ VALID: dict[str, Any] = {
     "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
     "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),
     "q_d": HALF, "qd_d": HALF, "qdd_d": HALF, "integral": HALF, "assistance": HALF, "joint_damping": HALF, "stiffness": np.ones(6), "dt": 1e-3,
-    "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
+    "coupling": {"joint2": {"joint1": 0.5}}, "rotor_inertia": 1e-3, "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
 }  # fmt: skip
 
 
@@ -77,6 +77,9 @@ def objects() -> dict[str, Any]:
     return {
         "robot": arm,
         "no joints": da.Robot("base_only", (), base_inertia=da.Inertia.from_com(1.0, (0, 0, 0), (1, 1, 1))),
+        "coupled": da.random_robot(1, "RRR")
+        .with_coupling({"joint3": {"joint2": 0.5}})
+        .with_transmission([2.0, 3.0], rotor_inertia=0.1),
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
@@ -116,7 +119,15 @@ def special() -> dict[str, dict[str, Any]]:
     file = {"path": place / "out.txt"}
     return {
         "da.Robot": {"name": "a"}, "da.Joint": {"name": "a"}, "da.Frame": {"name": "a", "link": "base"}, "da.Link": {"name": "a"},
-        "da.Mimic": {"joint": "a"}, "da.robot": {"name": "two_link"}, "da.load": {"path": place / "arm.toml"},
+        "da.Mimic": {"joint": "a"}, "da.Coupling": {"names": ("a",), "matrix": [[1.0], [2.0]], "offset": [0.0, 0.1]},
+        "da.Transmission": {"names": ("m",), "matrix": [[1.0, 2.0]]}, "robot.with_transmission": {"matrix": [2.0, 3.0]},
+        "coupled.with_transmission": {"matrix": [2.0, 3.0]}, "coupled.from_uncoupled": {"q": [0.1, 0.2, 0.1]},
+        "coupled.with_parameters": {"parameters": da.random_robot(1, "RRR").parameters()}, "coupled.save": {"path": place / "arm4.toml"},
+        "coupled.simulate": {"duration": 0.01}, "coupled.torques_along": {"path": made["quintic"]}, "coupled.impedance": {"target": np.eye(4), "damping": np.ones(6)},
+        "coupled.computed_torque": {"kp": HALF, "kd": HALF}, "coupled.gravity_compensation": {"damping": HALF}, "coupled.momentum_observer": {"gain": HALF},
+        "coupled.speed_limit": {"tolerance": 0.1}, "coupled.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
+        **{f"coupled.{name}": {"rows": ("vx", "vy")} for name in ("task_inertia", "task_bias", "task_gravity", "dynamically_consistent_inverse")},
+        "no joints.with_transmission": {"matrix": np.zeros((0, 0))}, "da.robot": {"name": "two_link"}, "da.load": {"path": place / "arm.toml"},
         "da.casadi_function": {"program": made["program"]}, "da.compile_program": {"program": made["program"]},
         "da.compare": {"robot": arm, "quantities": "mass_matrix", "states": 10}, "da.complexity": {"quantity": "mass_matrix"},
         "da.differentiate": {"program": made["program"]}, "da.jax_function": {"program": made["program"]},
@@ -298,6 +309,8 @@ class _inside:
 REFUSING = (
     *(
         "no joints.",
+        "coupled.",  # what trees alone have
+        "robot.to_motors",
         "robot.canonical_coordinates",
         "trajectory.__getitem__",
         "rollouts.plot",

@@ -31,6 +31,7 @@ OPTIONS = (
     _option("armature", "I", "Rotor inertia on the link side of the gearing, given in the same way."),
     _option("lock", "JOINT=Q,...", "Hold these joints fixed."),
     _option("snap", "TOL", "Make almost-right angles exactly right; 1e-4 takes 1.5708 for pi/2."),
+    _option("mimic", "on|off", "Whether joints of a file that are coupled follow each other; off: all are free."),
     _option("base", "POSE", "Pose of the base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
 )
 
@@ -50,13 +51,15 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
     @wraps(command)
     def run(**given: Any) -> None:
         changes = {option.name: given.pop(option.name) for option in OPTIONS}
-        named = given.pop("robot")
-        if named is None and any(x is not None for x in changes.values()):
+        named, coupled = given.pop("robot"), changes.pop("mimic")
+        if coupled not in (None, "on", "off"):
+            raise Error(f"--mimic must be on or off, got {coupled!r}")
+        if named is None and any(x is not None for x in (coupled, *changes.values())):
             raise Error("options that change the robot need a robot")
         with warnings.catch_warnings():
             if lists_findings:
                 warnings.simplefilter("ignore", DataWarning)
-            robot = None if named is None else changed(find_robot(named), **changes)
+            robot = None if named is None else changed(find_robot(named, mimic=coupled != "off"), **changes)
         command(robot=robot, **given)
 
     own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
@@ -123,8 +126,8 @@ def _per_joint(robot: Robot, text: str, what: str) -> Any:
     """One number for all joints, one for each, or a dictionary by the names of joints."""
     if "=" not in text:
         found = values(text, what)
-        if len(found) not in (1, robot.n):
-            raise Error(f"{what} needs 1 or {robot.n} numbers (one for each joint of {robot.name}), got {len(found)}")
+        if len(found) not in (1, count := len(robot.links)):
+            raise Error(f"{what} needs 1 or {count} numbers (one for each joint of {robot.name}), got {len(found)}")
         return found[0] if len(found) == 1 else found
     return _named(text, what)
 

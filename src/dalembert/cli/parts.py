@@ -46,11 +46,11 @@ RobotName = Annotated[
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")]
 
 
-def find_robot(name: str) -> Robot:
-    """A built-in robot, or one from a file."""
+def find_robot(name: str, *, mimic: bool = True) -> Robot:
+    """A built-in robot, or one from a file; with mimic=False all its joints are free."""
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
-    return load(Robot, name)
+    return load(Robot, name, mimic=mimic)
 
 
 def listed(text: str | None) -> tuple[str, ...]:

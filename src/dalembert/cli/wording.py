@@ -8,7 +8,7 @@ RULES = tuple(
         r"robot\.snapped\(([^)]*)\)": r"--snap \1",
         r"robot\.with_payload\(([\d.]+), link='([^']*)'\)": r"--payload \1:\2",
         r"robot\.check\(\)": "dalembert check",
-        r"robot\.lock\(\{'([^']*)': ([^,]*), '([^']*)': ([^}]*)\}\)": r"--lock \1=\2,\3=\4",
+        r"da\.load\(\.\.\., mimic=False\)": "--mimic off",
         r"choose one, or a frame, with link=\.\.\.": "name one, or a frame, behind the mass, as in --payload 2:LINK",
         r"\(with_armature\)": "(--armature)",
         r"see with_armature": "--armature sets it",

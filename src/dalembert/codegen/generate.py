@@ -17,6 +17,7 @@ from dalembert.codegen.precision import STATES as DRAWN
 from dalembert.engine.program import program
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.check import around
 from dalembert.model.edit import snapped
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
@@ -227,7 +228,7 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     if "optional" in given:
         given["optional"] = several(given["optional"], "optional")
     described = quantity_named(quantity)
-    method = described.check_method(method, robot.parents, given.get("optional", ()))
+    method = described.check_method(method, robot, given.get("optional", ()))
     made = program(robot, quantity, method, **given)
     for variable in (*made.inputs, *made.outputs):
         if variable.size == 0:
@@ -276,7 +277,7 @@ def _joint(joint: Joint) -> str:
 
 def _head(robot: Model, name: str, file: str, functions: Sequence[Function], style: Style) -> list[str]:
     """What the file says of itself, one line each."""
-    first, moving = functions[0], [link.joint for link in robot.links]
+    first, moving = functions[0], robot.joints
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     batch = ", its _batch version several, one after the other in each array" if style.batch else ""
     allowed = "what rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"
@@ -285,6 +286,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         f"Written by dalembert {__version__}, robot.generate({style.language!r}, ...). Self-contained.",
         "",
         f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
+        *(f"{what.capitalize()}: {words}" for what, words in around(robot).items()),
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example, batch=batch) for line in _HOW[style.language]),

@@ -137,7 +137,7 @@ def _states(robot: Model, program: Program, arrays: Mapping[str, Values]) -> Ite
 
 def _range(robot: Model, unit: str) -> tuple[Any, Any]:
     """The ends between which an input of this unit is drawn: numbers, or columns (n, 1)."""
-    joints = [link.joint for link in robot.links]
+    joints = robot.joints
     turning = np.array([joint.letter != "P" for joint in joints])[:, None]
     if unit == "rad or m":
         low, high = (np.array([[getattr(joint, side)] for joint in joints]) for side in ("lower", "upper"))

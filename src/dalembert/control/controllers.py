@@ -246,17 +246,21 @@ class SlotineLi(Value):
 
     @cached_property
     def _known(self) -> Array:
-        """All parameters (13 n,), zero where they are learned."""
+        """All parameters (13 links,), zero where they are learned."""
         values = self.robot.regressor_parameters(friction=True, armature=True).values
         values[self._columns] = 0.0
         return values
 
-    def _unmodelled(self, qd_r: Array) -> Array:
-        """The friction that has no column: offsets and Stribeck's law."""
-        law = friction_law(self.robot)
+    def _unmodelled(self, qd_r: Array, qdd_r: Array) -> Array:
+        """What has no column: the offsets of friction, Stribeck's law, and rotors behind a transmission."""
+        law, motors = friction_law(self.robot.open), self.robot.transmission
+        rotors = np.zeros(self.robot.n) if motors is None else np.matvec(motors.inertia, qdd_r)
         if not (law.friction_offset.any() or law.extra.any()):
-            return np.zeros(self.robot.n)
-        return self.robot.friction_force(qd_r) - law.damping * qd_r - law.coulomb * np.sign(qd_r)
+            return rotors
+        rates = self.robot.to_uncoupled(qd_r, rates=True)
+        linear = law.damping * rates + law.coulomb * np.sign(rates)
+        coupling = self.robot.coupling
+        return rotors + self.robot.friction_force(qd_r) - (linear if coupling is None else coupling.forces(linear))
 
     @np.errstate(all="ignore")  # infinities appear in the results
     def __call__(self, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Array, Array]:
@@ -272,7 +276,7 @@ class SlotineLi(Value):
         s = qd - qd_r
         Y = slotine_li_regressor(self.robot, q, qd, qd_r, qdd_r)
         learned = Y[..., self._columns]
-        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - times(self.gain, s) + self._unmodelled(qd_r)
+        tau = np.matvec(Y, self._known) + np.matvec(learned, memory) - times(self.gain, s) + self._unmodelled(qd_r, qdd_r)
         return tau, -times(self.rate, np.vecmat(s, learned))
 
 
@@ -296,8 +300,9 @@ def slotine_li_regressor(robot: Robot, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -
     velocities, accelerations = np.stack([(qd + qd_r) / 2, (qd - qd_r) / 2, nothing]), np.stack([qdd_r, nothing, nothing])
     moving, slower, still = robot.regressor(q, velocities, accelerations, friction=True, armature=True)
     Y = moving - slower + still  # the second has one weight too many, the third gives it back
-    joints = np.arange(robot.n)
-    Y[..., joints, 10 * robot.n + 1 + 2 * joints] = np.sign(qd_r)  # the one column that is not a polynomial of the velocity
+    count = len(robot.links)  # the Coulomb columns are the ones that are no polynomials of the velocity
+    B = np.eye(count) if robot.coupling is None else robot.coupling.matrix
+    Y[..., 10 * count + 1 : 12 * count : 2] = B.T * np.sign(robot.to_uncoupled(qd_r, rates=True))[..., None, :]
     return Y
 
 

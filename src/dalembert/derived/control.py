@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array, dot, join, rotate, rotate_back, split, stack, zeros
 from dalembert.derived import kinematics
-from dalembert.derived.joints import friction, friction_law, loading
+from dalembert.derived.joints import friction, load_friction, loading
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.derived.task_space import named
 from dalembert.errors import Error
@@ -77,17 +77,20 @@ def impedance(model: Model, make: Make, method: str, optional: tuple[str, ...], 
         if not model.n:
             return zeros(0)
         R_d, p_d = target[:3, :3], target[:3, 3]
-        columns = kinematics.columns(model, q, None, link, "world_aligned")
-        V = sum((J * qd[i] for i, J in columns.items()), zeros(6))
-        R = R_d.T @ kinematics.pose(model, q, link=link)[:3, :3]
-        p = rotate_back(R_d, kinematics.position(model, q, link=link) - p_d)
+        coupling, tree = model.coupling, model.open
+        at, rates = (q, qd) if coupling is None else (coupling.positions(q), coupling.rates(qd))
+        columns = kinematics.columns(tree, at, None, link, "world_aligned")
+        V = sum((J * rates[i] for i, J in columns.items()), zeros(6))
+        R = R_d.T @ kinematics.pose(tree, at, link=link)[:3, :3]
+        p = rotate_back(R_d, kinematics.position(tree, at, link=link) - p_d)
         K_w, K_v = split(stiffness)
         A = R * (0.5 * sum(K_w) - K_w)  # R G, column by column
         turned = stack([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
         w, v = (rotate_back(R_d, x) for x in split(V))
         moment, force = split(join(turned, K_v * p) + damping * join(w, v))
         W = join(rotate(R_d, moment), rotate(R_d, force))
-        pulled = stack([dot(columns[i], W) if i in columns else 0 for i in range(model.n)])
+        pulled = stack([dot(columns[i], W) if i in columns else 0 for i in range(tree.n)])
+        pulled = pulled if coupling is None else coupling.forces(pulled)
         return Recorded(model, make).gravity_force(q) - joint_damping * qd - pulled
 
     return body
@@ -105,7 +108,7 @@ def momentum_observer(model: Model, make: Make, method: str, optional: tuple[str
             return zeros(0), zeros(0)
         p, force = replay(momentum_terms(model, make), {"q": q, "qd": qd})
         left = tau - sum(friction(model, qd), zeros(model.n))
-        if friction_law(model).load_friction.any():
+        if load_friction(model).any():
             left = left / loading(model, qd, left)
         reached = integral + dt * (force + left)
         residual = gain * (p - reached) / (1 + gain * dt)

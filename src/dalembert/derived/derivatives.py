@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.algebra import linalg
 from dalembert.algebra.spatial import Ad_inverse, Array, Transform, dot, rotate, skew, split, zeros
-from dalembert.derived.joints import friction_law, pivots
+from dalembert.derived.joints import friction_law, load_friction, pivots
 from dalembert.derived.make import Body, Make
 from dalembert.derived.terms import twice_christoffel
 from dalembert.errors import Error
@@ -71,7 +71,7 @@ def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional
 def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body | Program:
     """From the derivatives of inverse dynamics at the accelerations that the forces make."""
     forward = make("forward_dynamics", method, optional)
-    if friction_law(model).load_friction.any():  # then d tau / d qdd is not symmetric
+    if load_friction(model).any():  # then d tau / d qdd is not symmetric
         return make.derivative(forward, ["q", "qd", "tau"], "reverse")
     inverse = make("inverse_dynamics_derivatives", None, optional)
 

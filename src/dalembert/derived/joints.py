@@ -6,19 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.linalg import ROUNDING, Pivots
-from dalembert.algebra.precise import as_objects
+from dalembert.algebra.precise import as_objects, exact, product
 from dalembert.algebra.spatial import Array, dot, sign, tanh
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.formulations.composite_body import composite, times
 from dalembert.formulations.shared.axes import axes
+from dalembert.model.coupling import not_reflected
 from dalembert.model.links import FRICTION
 from dalembert.model.model import Model
 
 
 def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
     """Armature, damping and Coulomb friction of every joint."""
-    joints = [link.joint for link in model.links]
+    joints = model.joints
     armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
     return armature, damping, coulomb
 
@@ -61,8 +62,17 @@ class FrictionLaw(NamedTuple):
 
 
 def friction_law(model: Model) -> FrictionLaw:
-    """The friction of all joints."""
-    return FrictionLaw(*(np.array([getattr(link.joint, name) for link in model.links], dtype=float) for name in FRICTION))
+    """The friction of all joints; of a coupled robot, that of each independent joint with those that follow it."""
+    if model.coupling is not None and (why := not_reflected(model.coupling, model.open.joints)):
+        raise Error(
+            f"{model.name}: {why}, so friction cannot hold one joint after the other; use slip_speed, or without_friction()"
+        )
+    return FrictionLaw(*(np.array([getattr(joint, name) for joint in model.joints], dtype=float) for name in FRICTION))
+
+
+def load_friction(model: Model) -> Array:
+    """That of each joint, (n,)."""
+    return np.array([joint.load_friction for joint in model.joints], dtype=float)
 
 
 Jump = Callable[[Any], Any]  # of a velocity: its sign, or a smooth function in its place
@@ -74,7 +84,13 @@ def slipping(slip_speed: float) -> Jump:
 
 
 def friction(model: Model, qd: Any, jump: Jump = sign) -> list[Any]:
-    """The parts of friction that depend on the velocities alone: all but that of the load, where the robot has them."""
+    """The parts of friction that depend on the velocities alone: all but that of the load, where the robot has them.
+
+    In a coupled robot each joint of the tree rubs at its own speed: B^T friction(B qd), and so B^T D B of damping.
+    """
+    if model.coupling is not None:
+        rates = model.coupling.rates(qd)
+        return [model.coupling.forces(part + np.zeros(rates.shape, rates.dtype)) for part in friction(model.open, rates, jump)]
     law = friction_law(model)
     jumping = jump(qd) if law.coulomb.any() or law.extra.any() else qd
     terms = [factor * motion for factor, motion in ((law.damping, qd), (law.coulomb, jumping)) if factor.any()]
@@ -84,25 +100,36 @@ def friction(model: Model, qd: Any, jump: Jump = sign) -> list[Any]:
 
 def loading(model: Model, qd: Any, load: Any, jump: Jump = sign) -> Any:
     """(load + load_friction |load| sign(qd)) / load, (n,); the sum may be given for the load, since it has the same sign."""
-    return 1 + friction_law(model).load_friction * jump(qd) * sign(load)
+    return 1 + load_friction(model) * jump(qd) * sign(load)
 
 
 def left_of(model: Model, qd: Any, tau: Any, jump: Jump = sign) -> Any:
     """What friction leaves of the joint forces, (n,): the load."""
     for term in friction(model, qd, jump):
         tau = tau - term
-    return tau / loading(model, qd, tau, jump) if friction_law(model).load_friction.any() else tau
+    return tau / loading(model, qd, tau, jump) if load_friction(model).any() else tau
 
 
 def pivots(model: Model, rotors: bool = True) -> Pivots:
     """The rotors' inertias, and the rounding errors of the pivots: relative to M_ii, which is sampled at some positions."""
     key = pivots, rotors
+    if key not in model.memo and not model.is_tree:
+        model.memo[key] = Pivots(None, _coupled_rounding(model))
     if key not in model.memo:
         armature = joint_parameters(model)[0] * rotors
         with np.errstate(all="ignore"):  # absurd figures overflow
             least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
         model.memo[key] = Pivots(armature if armature.any() else None, least)
     return model.memo[key]
+
+
+def _coupled_rounding(model: Model) -> Array:
+    """Of the pivots of B^T M B, which has the rotors in it: relative to what its diagonal can be at most."""
+    least = pivots(model.open).least
+    with np.errstate(all="ignore"):
+        if model.coupling is not None:
+            least = product(np.abs(model.coupling.matrix).T, np.sqrt(least)) ** 2
+        return least if model.transmission is None else least + ROUNDING * np.diag(model.transmission.inertia)
 
 
 def _inertias_sampled(model: Model) -> Array:
@@ -119,13 +146,44 @@ def _inertias_sampled(model: Model) -> Array:
     return np.array(inertias, dtype=float)
 
 
+def tree_forces(model: Model, method: str = "newton_euler") -> Callable[..., Any]:
+    """Inverse dynamics by a formulation, a function of a tree, without friction and rotors; if coupled, B^T tau(B y + b, ...)."""
+    function, coupling = formulation("inverse_dynamics", method), model.coupling
+    if coupling is None:
+        return function
+
+    def coupled(tree: Any, q: Any, qd: Any, qdd: Any, *outside: Any, **more: Any) -> Any:
+        return coupling.forces(function(tree, coupling.positions(q), coupling.rates(qd), coupling.rates(qdd), *outside, **more))
+
+    return coupled
+
+
+def coupled_inertia(model: Model, q: Any, tree: Any, method: str = "composite_body") -> Any:
+    """The mass matrix by a formulation, a function of a tree: without rotors of a robot that is one, else B^T M B with them."""
+    function = formulation("mass_matrix", method)
+    if model.is_tree:
+        return function(tree, q)
+    M = function(tree, q if model.coupling is None else model.coupling.positions(q))
+    if model.coupling is not None:
+        M = model.coupling.pulled_back(model.coupling.pulled_back(M, -1), -2)
+    return M + (rotors(model) if M.dtype == object else rotors(model).astype(float))
+
+
+def rotors(model: Model) -> Array:
+    """What rotors add to the mass matrix, (n, n), in exact numbers: those of the joints, and of motors behind a transmission."""
+    own = np.diag(exact(joint_parameters(model.open)[0]))
+    if model.coupling is not None:
+        own = model.coupling.pulled_back(model.coupling.pulled_back(own, -1), -2)
+    return own if model.transmission is None else own + model.transmission.exact_inertia
+
+
 def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Inverse dynamics and the forces that rotors and friction take."""
 
     def whole(**given: Any) -> Any:
         armature, tau = joint_parameters(model)[0], function(**given)
         tau = tau + armature * given["qdd"] if armature.any() else tau
-        tau = tau * loading(model, given["qd"], tau) if friction_law(model).load_friction.any() else tau
+        tau = tau * loading(model, given["qd"], tau) if load_friction(model).any() else tau
         return sum(friction(model, given["qd"]), tau)
 
     return whole
@@ -183,3 +241,26 @@ def inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
         return on_diagonal(function(**given), joint_parameters(model)[0])
 
     return whole
+
+
+# --- rotors behind a transmission, R = G^T I G: (R, arrays by name, results) -> results with them -------------------------------
+
+
+def rotor_forces(R: Array, given: Any, results: Any) -> Any:
+    """tau + R qdd."""
+    return (results[0] + np.matvec(R, given["qdd"]),)
+
+
+def rotor_inertias(R: Array, given: Any, results: Any) -> Any:
+    """M + R."""
+    return (results[0] + R,)
+
+
+def rotor_slopes(R: Array, given: Any, results: Any) -> Any:
+    """d tau / d qdd + R."""
+    return (*results[:2], results[2] + R)
+
+
+def rotor_energy(R: Array, given: Any, results: Any) -> Any:
+    """Kinetic energy + qd . R qd / 2."""
+    return (results[0] + dot(given["qd"], np.matvec(R, given["qd"])) / 2,)

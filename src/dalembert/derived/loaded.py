@@ -4,14 +4,15 @@ Everything else is the robot's own numbers, so that they are almost as short as 
 their own here, which make them short (`model.reduce`); friction, which acts on the joint forces alone, is left to the caller.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array, Transform
 from dalembert.derived import kinematics
-from dalembert.derived.joints import joint_parameters, on_diagonal, pivots
-from dalembert.formulations import formulation, takes
+from dalembert.derived.joints import coupled_inertia, joint_parameters, on_diagonal, pivots, rotors, tree_forces
+from dalembert.formulations import built_on, formulation, takes
 from dalembert.model.model import Model
 from dalembert.model.reduce import reduced_around
 from dalembert.model.tree import Tree
@@ -52,7 +53,7 @@ def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
     >>> loaded(arm, carriers(arm, 1), "inverse_dynamics", "newton_euler")
     <Program q(2), qd(2), qdd(2), bodies(1,10), gravity(3) -> tau(2): ... nodes>
     """
-    function, armature = formulation(quantity, method), joint_parameters(model)[0]
+    function, armature = _function(model, quantity, method), joint_parameters(model)[0] if model.is_tree else np.zeros(0)
     more = {"pivots": pivots(model)} if takes(quantity, method, "pivots") else {}
     fields: dict[str, tuple[int, ...]] = {} if quantity == "mass_matrix" else {GRAVITY: (3,)}
     shapes = dict.fromkeys(INPUTS[quantity], (model.n,)) | {BODIES: (len(by.links), 10)} | fields
@@ -67,6 +68,21 @@ def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
 
     with np.errstate(all="ignore"):  # absurd figures overflow
         return trace(body, shapes, outputs=(OUTPUT[quantity],))
+
+
+def _function(model: Model, quantity: str, method: str) -> Any:
+    """A formulation, a function of a tree; of a coupled robot with its rotors."""
+    if model.is_tree:
+        return formulation(quantity, method)
+    if quantity == "mass_matrix":
+        return lambda tree, q: coupled_inertia(model, q, tree, method)
+    if quantity == "inverse_dynamics":
+        forces, R = tree_forces(model, method), rotors(model)
+        return lambda tree, q, qd, qdd: forces(tree, q, qd, qdd) + np.matvec(R, qdd)
+    parts = built_on(method)
+    mass = _function(model, "mass_matrix", parts["mass_matrix"])
+    taken = {"inverse_dynamics": tree_forces(model, parts["inverse_dynamics"]), "mass_matrix": mass}
+    return partial(formulation(quantity, method), **taken)
 
 
 def carrying(by: Carriers, bodies: Any, gravity: Any) -> Tree:
@@ -87,13 +103,12 @@ def hand(model: Model, name: str) -> Program:
     >>> hand(da.robot("two_link"), "link2")
     <Program q(2) -> pose(3,4), J(6,2), com(3): ... nodes>
     """
+    tree, coupling = model.open, model.coupling
 
     def body(q: Any) -> Any:
-        return (
-            kinematics.pose(model, q, link=name)[:3],
-            kinematics.jacobian(model, q, link=name, frame="world_aligned"),
-            _centre(model, q),
-        )
+        at = q if coupling is None else coupling.positions(q)
+        J = kinematics.jacobian(tree, at, link=name, frame="world_aligned")
+        return kinematics.pose(tree, at, link=name)[:3], J if coupling is None else coupling.pulled_back(J, -1), _centre(tree, at)
 
     return trace(body, {"q": (model.n,)}, outputs=("pose", "J", "com"))
 

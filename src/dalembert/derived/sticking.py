@@ -21,9 +21,8 @@ import numpy as np
 
 from dalembert.algebra.linalg import Pivots, inverse, udu
 from dalembert.algebra.spatial import dot, sign, stack, where, zeros
-from dalembert.derived.joints import FrictionLaw, friction_law, pivots
+from dalembert.derived.joints import FrictionLaw, friction_law, pivots, tree_forces
 from dalembert.derived.make import Body, Make
-from dalembert.formulations import formulation
 from dalembert.model.model import Model
 from dalembert.trace.replay import replay
 
@@ -172,7 +171,7 @@ def inverse_diagonal(model: Model, M: Any) -> Any:
 
 def bias(model: Model, optional: tuple[str, ...]) -> Callable[..., Any]:
     """C qd + g - sum J^T w as a function of q, qd and the wrenches, if there are any."""
-    tree, function = (model.exact_tree if optional else model.reduced_tree), formulation("inverse_dynamics", "newton_euler")
+    tree, function = (model.exact_tree if optional else model.reduced_tree), tree_forces(model)
     return lambda q, qd, **wrenches: function(tree, q, qd, zeros(model.n), **wrenches)
 
 

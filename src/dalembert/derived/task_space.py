@@ -31,10 +31,9 @@ from dalembert.algebra.spatial import (
 )
 from dalembert.arguments import listed
 from dalembert.derived import kinematics
-from dalembert.derived.joints import pivots
+from dalembert.derived.joints import coupled_inertia, pivots, tree_forces
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.errors import Error, brief, unknown
-from dalembert.formulations import formulation
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
 
@@ -78,10 +77,13 @@ class _Task(NamedTuple):
 
 
 def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, frame: str, rows: tuple[int, ...]) -> _Task:
-    frame, shift = _nearby(model, q, point, link, frame, rows) if damping is None else (frame, None)
+    tree, coupling = model.open, model.coupling
+    at = q if coupling is None else coupling.positions(q)
+    frame, shift = _nearby(tree, at, point, link, frame, rows) if damping is None else (frame, None)
     k = len(rows)
-    J = kinematics.jacobian(model, q, point, link=link, frame=frame)[..., rows, :]
-    joints = udu(formulation("mass_matrix", "composite_body")(model.reduced_tree, q), pivots(model))
+    J = kinematics.jacobian(tree, at, point, link=link, frame=frame)[..., rows, :]
+    J = J if coupling is None else coupling.pulled_back(J, -1)
+    joints = udu(coupled_inertia(model, q, tree.reduced_tree), pivots(model))
     Y = [unit_upper_solve(joints.U, J[..., i, :]) for i in range(k)]
     weighted = [y * (1 / joints.D) for y in Y]
     A = {(i, j): dot(Y[i], weighted[j]) for i in range(k) for j in range(i, k)}
@@ -117,8 +119,9 @@ def bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None, 
     """(..., rows)."""
     task = _task(model, q, point, damping, **options)
     still = model.reduced_tree._replace(gravity=zeros(3))
-    c = formulation("inverse_dynamics", "newton_euler")(still, q, qd, zeros(model.n))
-    return task.force(c, _rate(model, q, qd, point, moved=task.shift is not None, **options))  # (9.99), eta of (9.97)
+    c = tree_forces(model)(still, q, qd, zeros(model.n))
+    at, rates = (q, qd) if model.coupling is None else (model.coupling.positions(q), model.coupling.rates(qd))
+    return task.force(c, _rate(model.open, at, rates, point, moved=task.shift is not None, **options))  # (9.99), eta of (9.97)
 
 
 def _rate(model: Model, q: Any, qd: Any, point: Any, moved: bool, link: str | None, frame: str, rows: tuple[int, ...]) -> Array:
@@ -136,7 +139,7 @@ def _rate(model: Model, q: Any, qd: Any, point: Any, moved: bool, link: str | No
 
 def gravity(model: Model, q: Any, point: Any = None, damping: Any = None, **options: Any) -> Array:
     """(..., rows)."""
-    g = formulation("inverse_dynamics", "newton_euler")(model.reduced_tree, q, zeros(model.n), zeros(model.n))
+    g = tree_forces(model)(model.reduced_tree, q, zeros(model.n), zeros(model.n))
     return _task(model, q, point, damping, **options).force(g)
 
 
@@ -157,7 +160,10 @@ def task(name: str, function: Callable[..., Array]) -> Recipe:
         model: Model, make: Make, method: str, optional: tuple[str, ...], *, link: str | None, frame: str, rows: Any
     ) -> Body:
         chosen = row_indices(rows)
-        moving = len(model.tree.path(kinematics.carrier(model, link)[0]))
+        path = model.tree.path(kinematics.carrier(model, link)[0])
+        moving = (
+            len(path) if model.coupling is None else int(np.linalg.matrix_rank(model.coupling.matrix[list(path)])) if path else 0
+        )
         if not model.n or (moving < len(chosen) and "damping" not in optional):
             raise Error(
                 f"{name}: of the joints of {model.name}, {moving} can move {named(model, link)}, too few for {len(chosen)} "

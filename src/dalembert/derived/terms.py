@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.algebra.linalg import inverse, udu
 from dalembert.algebra.spatial import dot, rotate, zeros
-from dalembert.derived.joints import joint_parameters
+from dalembert.derived.joints import accelerations, joint_parameters, pivots, tree_forces
 from dalembert.derived.make import Body, Make, Recipe
-from dalembert.formulations import formulation
+from dalembert.formulations import built_on, formulation
 from dalembert.model.model import Model
 from dalembert.trace.program import Program
 from dalembert.trace.replay import replay
@@ -26,6 +27,21 @@ def part_of_forces(*, gravity: bool, moving: bool) -> Recipe:
         return body
 
     return recipe
+
+
+def forward_dynamics(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """Of a coupled robot: (B^T M B + rotors) qdd = B^T (...), by the formulations that take M and forces from others."""
+    solve, parts = formulation("forward_dynamics", method), built_on(method)
+    tree, forces = model.exact_tree if optional else model.reduced_tree, tree_forces(model, parts["inverse_dynamics"])
+    mass = make("mass_matrix", parts["mass_matrix"])
+    taken = {"inverse_dynamics": forces, "mass_matrix": lambda _, q: replay(mass, {"q": q}), "pivots": pivots(model)}
+    return accelerations(model, lambda **given: solve(tree, **given, **taken))
+
+
+def inverse_mass_matrix(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+    """Of a coupled robot: from the factors of its mass matrix."""
+    mass = make("mass_matrix")
+    return lambda q: inverse(udu(replay(mass, {"q": q}), pivots(model)))
 
 
 def mass_matrix_rate(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:

@@ -23,7 +23,7 @@ from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.model.wrench import wrench_array
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
@@ -61,9 +61,7 @@ def asked(
 ) -> Any:
     """What a `computed` function returns instead of a result."""
     described = quantity_named(quantity)
-    return Call(
-        robot, described, described.default(robot.parents) if method is None else method, given, options, backend, out, guard
-    )
+    return Call(robot, described, described.method_of(robot) if method is None else method, given, options, backend, out, guard)
 
 
 def evaluate(call: Call) -> Any:
@@ -183,7 +181,7 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     """The inputs as arrays of the right core shapes, the names of the optional ones, and the batch they broadcast to."""
     quantity, robot = call.quantity, call.robot
     optional = tuple(name for name in quantity.optional if call.given.get(name) is not None)
-    quantity.check_method(call.method, robot.parents, optional)
+    quantity.check_method(call.method, robot, optional)
     choice(call.backend, "backend", BACKENDS)
     given, wanted = dict(call.given), quantity.arrays(optional)
     if isinstance(wrenches := given.get("wrenches"), Mapping):
@@ -264,11 +262,20 @@ def moving(robot: Model, function: str, **given: Any) -> list[Array]:
     return joint_vectors(robot, function, **given)
 
 
+def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
+    """`moving` of a function that is defined for the joints of a tree, one by one."""
+    if not robot.is_tree:
+        raise Error(f"{function} is defined for a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
+    return moving(robot, function, **given)
+
+
 def checked(robot: Model, function: str, name: str, value: Any, values: Values) -> Array:
     """An argument as an array whose last axes are right."""
     array, shape = numbers(value, f"{function}: {name}", complex_=True), values.sized(robot)
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         order = f"; joint order: {', '.join(robot.joint_names[:12])}" if name in PER_JOINT else ""
+        if name in PER_JOINT and robot.coupling is not None:
+            order += f", which the other {len(robot.links) - robot.n} follow (see from_uncoupled)"
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"
         raise Error(f"{function}: {name} has shape {array.shape}, {robot.name} needs {wanted}{order}")
     return array

@@ -65,7 +65,7 @@ def compile(
     """
     described, wanted = quantity_named(quantity), several(optional, "optional")
     choice(backend, "backend", BACKENDS)
-    by = described.check_method(method, robot.parents, wanted)
+    by = described.check_method(method, robot, wanted)
     included = tuple(name for name in described.optional if name in wanted)
     made = kernel(robot, Request(described, by, included, backend, tuple(described.check_options(options).items())))
     if isinstance(made, Kernel):
@@ -145,8 +145,11 @@ def _content(model: Model, quantity: Quantity) -> str:
     if quantity.recipe:
         names = model.link_names, model.base_name, model.frames
         digest.update(repr((names, model.base, model.base_inertia)).encode())
-    tree = model.tree
+    tree, coupling, motors = model.tree, model.coupling, model.transmission
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity)
-    for part in (*numbers, joint_parameters(model)[0], *friction_law(model)):
+    for part in (*numbers, joint_parameters(model.open)[0], *friction_law(model.open)):
         digest.update(np.ascontiguousarray(part, dtype=float).tobytes())
+    around = (0,) if coupling is None else (coupling.matrix, coupling.offset)
+    for part in (*around, 0 if motors is None else motors.inertia):
+        digest.update(f"{np.shape(part)}".encode() + np.ascontiguousarray(part, dtype=float).tobytes())
     return f"{tree.parents} {digest.hexdigest()}"

@@ -10,7 +10,7 @@ from dalembert.algebra.linalg import SingularError
 from dalembert.arguments import flag, several
 from dalembert.derived.joints import pivots
 from dalembert.derived.make import Make
-from dalembert.engine.quantity import Quantity
+from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.singular import without_inertia
 from dalembert.engine.size import check_size
@@ -21,6 +21,7 @@ from dalembert.model.model import Model
 from dalembert.trace.count import OperationCount, counts_by, tally
 from dalembert.trace.count import operation_count as count
 from dalembert.trace.program import Program, trace
+from dalembert.trace.replay import replay
 
 
 def program(
@@ -45,15 +46,19 @@ def program(
     """
     described, included = quantity_named(quantity), several(optional, "optional")
     folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
-    by = described.check_method(method, robot.parents, included)
+    by = described.check_method(method, robot, included)
     chosen = described.check_options(options)
     check_size(robot.parents, robot.name, described, by)
 
     def other(quantity: str, method: str | None, optional: tuple[str, ...]) -> Program:
         return program(robot, quantity, method, optional=optional, folding=folding, sharing=sharing)
 
-    if by in described.recipes and described.recipe:
-        body = described.recipe(robot, Make(other, folding, sharing), by, included, **chosen)
+    recipe = described.recipe if by in described.recipes else None
+    if not robot.is_tree and described.follows:
+        tree = program(robot.open, described, by, optional=included, folding=folding, sharing=sharing, **chosen)
+        body: Any = pulled_back(robot, described, tree)
+    elif recipe := recipe if robot.is_tree else described.coupled:
+        body = recipe(robot, Make(other, folding, sharing), by, included, **chosen)
         if isinstance(body, Program):
             return body
     else:
@@ -71,6 +76,32 @@ def program(
             )
     except SingularError as singular:
         raise without_inertia(robot, described, singular.index) from None
+
+
+def pulled_back(model: Model, quantity: Quantity, tree: Program) -> Callable[..., Any]:
+    """A quantity of a coupled robot, q = B y + b, from the program of its tree: motions go in by B, forces come out by B^T.
+
+    This is the one rule of couplings; it reads the axes that the quantity's inputs and outputs have. Rotors of motors are added.
+    """
+    coupling, motors, arrays = model.coupling, model.transmission, {**quantity.inputs, **quantity.optional}
+
+    def spread(name: str, x: Any) -> Any:
+        if coupling is None or "motion" not in arrays[name].shape:
+            return x
+        return coupling.positions(x) if name == "q" else coupling.rates(x)
+
+    def gathered(values: Values, x: Any) -> Any:
+        for axis, kind in enumerate(values.shape):
+            x = coupling.pulled_back(x, axis) if coupling is not None and kind == "n" else x
+        return x
+
+    def body(**given: Any) -> Any:
+        found = replay(tree, {name: spread(name, x) for name, x in given.items()})
+        results = found if isinstance(found, tuple) else (found,)
+        results = tuple(gathered(values, x) for values, x in zip(quantity.outputs.values(), results, strict=True))
+        return quantity.motors(motors.exact_inertia, given, results) if quantity.motors and motors is not None else results
+
+    return body
 
 
 def _formulated(model: Model, quantity: Quantity, method: str, optional: tuple[str, ...]) -> Callable[..., Any]:
@@ -97,7 +128,8 @@ def operation_count(
     """How many operations one evaluation takes, friction and armature left out.
 
     `customized`: zeros, ones and repeated expressions removed for this very robot; otherwise every operation that the source
-    writes on data, as for a robot on a still base about which nothing else is known. The rest as in `program`.
+    writes on data, as for a robot on a still base about which nothing else is known; of a coupled robot, for its tree. The rest as
+    in `program`.
 
     >>> import dalembert as da
     >>> print(da.robot("two_link").operation_count("inverse_dynamics"))
@@ -107,16 +139,16 @@ def operation_count(
     if flag(customized, "customized"):
         return count(program(bare, quantity, method, optional=optional, **options))
     described, included = quantity_named(quantity), several(optional, "optional")
-    by = described.check_method(method, robot.parents, included)
+    by = described.check_method(method, robot, included)
     described.check_options(options)
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)
-    arrays = described.arrays(included)
-    body = _formulated(bare, described, by, included)
+    arrays, tree = described.arrays(included), bare.open
+    body = _formulated(tree, described, by, included)
     return tally(
         lambda *given: body(**dict(zip(arrays, given, strict=True))),
-        {name: values.sized(bare) for name, values in arrays.items()},
+        {name: values.sized(tree) for name, values in arrays.items()},
     )
 
 

@@ -9,16 +9,23 @@ from dalembert.arguments import choice
 from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
 from dalembert.errors import Error, brief, unknown
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.model.values import depths
 
-MULTIPLES = {"n": 1, "6n": 6, "10n": 10}
+LENGTHS: dict[str, Callable[[Model], int]] = {
+    "n": lambda model: model.n,  # forces, derivatives by q: what a coupling q = B y + b turns by B^T
+    "motion": lambda model: model.n,  # positions and their rates: what it turns by B
+    "factors": lambda model: model.n,  # of the mass matrix: no rule
+    "links": lambda model: len(model.links),  # all of them, coupled or not
+    "6n": lambda model: 6 * model.n,  # of the books' matrices of a tree: no rule
+}
 
 
 class Values(NamedTuple):
-    """An array: its core axes and its unit. "n" is the number of joints, "6n" and "10n" are multiples of it.
+    """An array: its core axes, numbers or names of `LENGTHS`, and its unit.
 
-    The length of an axis may also be a function of n and the options. Units: "tau/qd" is the unit of tau by that of qd.
+    The length of an axis may also be a function of the number of links and the options. Units: "tau/qd" is the unit of tau by that
+    of qd.
     """
 
     shape: tuple[Any, ...]
@@ -26,13 +33,13 @@ class Values(NamedTuple):
 
     def sized(self, model: Model, options: Mapping[str, Any] | None = None) -> tuple[int, ...]:
         """The shape for this robot, and these options where they matter."""
-        return tuple(self._length(axis, model.n, options) for axis in self.shape)
+        return tuple(self._length(axis, model, options) for axis in self.shape)
 
     @staticmethod
-    def _length(axis: Any, n: int, options: Mapping[str, Any] | None) -> int:
+    def _length(axis: Any, model: Model, options: Mapping[str, Any] | None) -> int:
         if isinstance(axis, str):
-            return MULTIPLES[axis] * n
-        return axis if isinstance(axis, int) else axis(n, options)
+            return LENGTHS[axis](model)
+        return axis if isinstance(axis, int) else axis(len(model.links), options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +64,9 @@ class Quantity:
     orders: Mapping[str, int] = field(default_factory=dict)  # the powers of n with which methods grow, where they are not linear
     like: tuple[str, int] = ("", 0)  # or: as that of another quantity by the same method, times n to this power
     deep: tuple[str, float] | None = None  # the default for robots whose joints stand deeper than this on average
+    coupled: Recipe | None = None  # of coupled robots, where the tree's program does not give it; None: they do not have it
+    coupled_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
+    motors: Callable[..., Any] | None = None  # how rotors behind a transmission enter: (G^T I G, arrays by name, results)
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
@@ -79,9 +89,31 @@ class Quantity:
         method, depth = self.deep
         return method if sum(depths(parents)) > depth * len(parents) else self.method
 
-    def check_method(self, method: Any, parents: Sequence[int], optional: tuple[str, ...] = ()) -> str:
-        """The method, or the default for None; one that the quantity or an optional input does not have is refused."""
-        chosen = self.default(parents) if method is None else choice(method, f"method for {self.name}:", self.methods)
+    @cached_property
+    def follows(self) -> bool:
+        """Whether a coupling turns the tree's program into that of the coupled robot: it takes motions, and gives forces."""
+        if self.coupled:
+            return False
+        given, found = ({axis for values in some.values() for axis in values.shape} for some in (self.inputs, self.outputs))
+        return given.isdisjoint(("n", "factors", "6n")) and found.isdisjoint(("motion", "factors", "6n"))
+
+    def methods_of(self, robot: Model) -> tuple[str, ...]:
+        """The methods that a robot has: of a coupled one all, or those that do not need a tree."""
+        return self.methods if robot.is_tree or self.follows else self.coupled_methods
+
+    def method_of(self, robot: Model) -> str:
+        """The method for a robot when none is named."""
+        return self.default(robot.parents) if robot.is_tree or self.follows else next(iter(self.coupled_methods), self.method)
+
+    def check_method(self, method: Any, robot: Model, optional: tuple[str, ...] = ()) -> str:
+        """The method, or the default for None; one that the quantity, the robot or an optional input does not have is refused."""
+        able = self.methods_of(robot)
+        known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
+        chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
+        if chosen not in able:
+            what = "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
+            rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"
+            raise Error(f"{self.name} by {chosen} does not know the {what} of {robot.name}; {rest}")
         for name in optional:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)

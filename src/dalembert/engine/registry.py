@@ -14,17 +14,18 @@ from dalembert.engine.quantity import Quantity, Values
 from dalembert.formulations import generalized_dalembert, lagrange_euler, newton_euler, spatial_operator, stacked_operators
 from dalembert.formulations import methods as formulated
 
-N, NN, NNN, NN6, BIG = ("n",), ("n", "n"), ("n", "n", "n"), ("n", "n", 6), ("6n", "6n")
+N, NN, NNN, BIG = ("n",), ("n", "n"), ("n", "n", "n"), ("6n", "6n")
+MOTION, FACTOR, FACTORS = ("motion",), ("factors",), ("factors", "factors")
 Q, QD, QDD, TAU = (
-    {"q": Values(N, "rad or m")},
-    {"qd": Values(N, "rad/s or m/s")},
-    {"qdd": Values(N, "rad/s^2 or m/s^2")},
+    {"q": Values(MOTION, "rad or m")},
+    {"qd": Values(MOTION, "rad/s or m/s")},
+    {"qdd": Values(MOTION, "rad/s^2 or m/s^2")},
     {"tau": Values(N, "N m or N")},
 )
-NU, EPSILON = {"nu": Values(N, "sqrt(J)")}, {"epsilon": Values(N, "sqrt(J)/s")}
+NU, EPSILON = {"nu": Values(FACTOR, "sqrt(J)")}, {"epsilon": Values(FACTOR, "sqrt(J)/s")}
 STATE = Q | QD | QDD
 OUTSIDE = {
-    "wrenches": Values(("n", 6), "N m, N"),
+    "wrenches": Values(("links", 6), "N m, N"),
     "base_twist": Values((6,), "rad/s, m/s"),
     "base_acceleration": Values((6,), "rad/s^2, m/s^2"),
 }
@@ -32,18 +33,19 @@ POINT, DAMPING = {"point": Values((3,), "m")}, {"damping": Values((), "1/sqrt(kg
 LINK: dict[str, Any] = {"link": None}
 FRAME: dict[str, Any] = {**LINK, "frame": "body"}
 INVERSE = formulated("inverse_dynamics")
+SOLVING = ("walker_orin_3", "joint_acceleration")  # forward dynamics that takes M and forces as they are: of coupled robots, too
 DERIVATIVES = (*formulated("inverse_dynamics_derivatives"), *INVERSE)
 WORLD = "composite_body_world"
 
 _RATES = dict.fromkeys(spatial_operator.OperatorRates._fields, Values(BIG, "SI")) | {
     "H": Values(("n", "6n"), "1/s"),
-    "D": Values(N, "tau/qd"),
+    "D": Values(FACTOR, "tau/qd"),
     "G": Values(("6n", "n"), "SI"),
-    "m": Values(NN, "sqrt(J)/qd/s"),
+    "m": Values(FACTORS, "sqrt(J)/qd/s"),
 }
 _OPERATORS = dict.fromkeys(spatial_operator.SpatialOperators._fields, Values(BIG, "SI")) | {
     "H": Values(("n", "6n"), "1"),
-    "D": Values(N, "tau/qdd"),
+    "D": Values(FACTOR, "tau/qdd"),
     "G": Values(("6n", "n"), "SI"),
     "K": Values(("6n", "n"), "SI"),
 }
@@ -67,15 +69,15 @@ def _kinematic(
 def _task(name: str, about: str, function: Callable[..., Array], inputs: Any, values: Values) -> Quantity:
     return Quantity(
         name, about, inputs, {name: values}, "composite_body", "task space",
-        POINT | DAMPING, {**FRAME, "rows": tuple(range(6))}, recipe=task_space.task(name, function), recipes=("composite_body",),
+        POINT | DAMPING, {**FRAME, "rows": tuple(range(6))}, recipe=(recipe := task_space.task(name, function)),
+        recipes=("composite_body",), coupled=recipe, coupled_methods=("composite_body",),
     )  # fmt: skip
 
 
-def _part(name: str, about: str, recipe: Recipe, inputs: Any, output: Any = None) -> Quantity:
+def _part(name: str, about: str, recipe: Recipe, inputs: Any, output: Any = None, **more: Any) -> Quantity:
     """What any method of inverse dynamics gives."""
-    return Quantity(
-        name, about, inputs, output or TAU, "newton_euler", "terms", recipe=recipe, recipes=INVERSE, like=("inverse_dynamics", 0)
-    )
+    like = ("inverse_dynamics", 0)
+    return Quantity(name, about, inputs, output or TAU, "newton_euler", "terms", recipe=recipe, recipes=INVERSE, like=like, **more)
 
 
 def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool = True) -> Quantity:
@@ -85,7 +87,19 @@ def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool =
 
 
 def _law(name: str, about: str, author: str, recipe: Recipe, inputs: Any, output: Any = None, **more: Any) -> Quantity:
-    return Quantity(name, about, inputs, output or TAU, author, "control", recipe=recipe, recipes=(author,), **more)
+    return Quantity(
+        name,
+        about,
+        inputs,
+        output or TAU,
+        author,
+        "control",
+        recipe=recipe,
+        recipes=(author,),
+        coupled=recipe,
+        coupled_methods=(author,),
+        **more,
+    )
 
 
 _GAINS = {"kp": Values(N, "1/s^2"), "kd": Values(N, "1/s")}
@@ -96,7 +110,7 @@ _LIST = (
     # --- dynamics
     Quantity(
         "inverse_dynamics", "Joint forces that produce the given motion.",
-        STATE, TAU, "newton_euler", "dynamics", OUTSIDE, joints=joints.forces, invariant=True,
+        STATE, TAU, "newton_euler", "dynamics", OUTSIDE, joints=joints.forces, invariant=True, motors=joints.rotor_forces,
         orders={
             "angular_velocity_lagrange": 2, "stacked_operators": 2, "generalized_dalembert": 3,
             "lie_closed_form": 4, "lagrange_euler": 4, "uicker_kahn": 4,
@@ -105,20 +119,23 @@ _LIST = (
     Quantity(
         "forward_dynamics", "Joint accelerations under the given forces.",
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
+        coupled=terms.forward_dynamics, coupled_methods=SOLVING,
         orders=dict.fromkeys(("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration"), 3),
     ),
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
         Q, {"M": Values(NN, "tau/qdd")}, "composite_body", "dynamics", joints=joints.inertias, invariant=True,
+        motors=joints.rotor_inertias,
         orders=dict.fromkeys(formulated("mass_matrix"), 3) | {"composite_body": 2, WORLD: 2, "probing": 2}, deep=(WORLD, 9.0),
     ),
     Quantity(
         "inverse_mass_matrix", "The inverse of the mass matrix, M(q)^-1.",
-        Q, {"M_inverse": Values(NN, "qdd/tau")}, "composite_body", "dynamics", invariant=True, divides=True,
+        Q, {"M_inverse": Values(("motion", "motion"), "qdd/tau")}, "composite_body", "dynamics", invariant=True, divides=True,
+        coupled=terms.inverse_mass_matrix, coupled_methods=("composite_body",),
     ),
     Quantity(
         "joint_wrenches", "Bearing loads: the wrench that each joint exerts ON its link.",
-        STATE, {"joint_wrenches": Values(("n", 6), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
+        STATE, {"joint_wrenches": Values(("links", 6), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
     ),
     # --- terms
     Quantity(
@@ -150,7 +167,10 @@ _LIST = (
         recipe=terms.mass_matrix_rate, recipes=formulated("coriolis_matrix"),
         like=("coriolis_matrix", 0), deep=(WORLD, 7.5),
     ),
-    _part("kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY),
+    _part(
+        "kinetic_energy", "qd . M(q) qd / 2 in J, rotors included.", terms.kinetic_energy, Q | QD, _ENERGY,
+        motors=joints.rotor_energy,
+    ),
     Quantity(
         "potential_energy",
         "-sum m gravity . r in J, of the moving links, zero when their centres of mass are at the base's origin.",
@@ -160,7 +180,7 @@ _LIST = (
     _kinematic(
         kinematics.pose, "The pose of a link or frame in the world, as a 4x4 matrix.", Q, Values((4, 4), "1, m"), POINT, LINK
     ),
-    _kinematic(kinematics.poses, "The poses of all moving links in the world, in joint order.", Q, Values(("n", 4, 4), "1, m")),
+    _kinematic(kinematics.poses, "The poses of all moving links in the world, in joint order.", Q, Values(("links", 4, 4), "1, m")),
     _kinematic(
         kinematics.twist,
         "Angular velocity of a link and linear velocity of a point of it: (omega, v) = J(q) qd.",
@@ -204,7 +224,7 @@ _LIST = (
     ),
     _task(
         "dynamically_consistent_inverse", "Jbar = M^-1 J^T Lambda, the inverse of J with the least kinetic energy.",
-        task_space.consistent_inverse, Q, Values(("n", task_space.row_count), "qd/V"),
+        task_space.consistent_inverse, Q, Values(("motion", task_space.row_count), "qd/V"),
     ),
     # --- control
     _law(
@@ -236,14 +256,14 @@ _LIST = (
         "inverse_dynamics_derivatives", "d tau / d q, d tau / d qd, d tau / d qdd of inverse dynamics.",
         STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
         result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
-        joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 4.0),
+        joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 4.0), motors=joints.rotor_slopes,
     ),
     Quantity(
         "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",
-        Q | QD | TAU, {f"dqdd_d{x}": Values(NN, f"qdd/{x}") for x in ("q", "qd", "tau")},
+        Q | QD | TAU, {f"dqdd_d{x}": Values(("motion", "n"), f"qdd/{x}") for x in ("q", "qd", "tau")},
         "articulated_body", "derivatives", OUTSIDE, result=derivatives.ForwardDerivatives, divides=True,
         recipe=derivatives.forward_dynamics_derivatives, recipes=("articulated_body",),
-        like=("forward_dynamics", 1),
+        like=("forward_dynamics", 1), coupled=derivatives.forward_dynamics_derivatives, coupled_methods=SOLVING[:1],
     ),
     Quantity(
         "inverse_dynamics_second_derivatives", "The second derivatives of inverse dynamics that are not zero.",
@@ -254,7 +274,7 @@ _LIST = (
     ),
     Quantity(
         "inverse_dynamics_hessian", "Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.",
-        STATE | {"weights": Values(N, "1/tau")},
+        STATE | {"weights": Values(MOTION, "1/tau")},
         {name: Values(NN, f"1/{name[1:].replace('_d', '/')}") for name in derivatives.Hessian._fields},
         "newton_euler", "derivatives", result=derivatives.Hessian,
         recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE, joints=joints.curvatures,
@@ -268,7 +288,8 @@ _LIST = (
     ),
     Quantity(
         "geometry_derivatives", "How joint forces change with the geometry: for design, calibration, tolerances.",
-        STATE, dict.fromkeys(derivatives.GeometryDerivatives._fields, Values(NN6, "tau/rad, tau/m")), "newton_euler", "derivatives",
+        STATE, dict.fromkeys(derivatives.GeometryDerivatives._fields, Values(("n", "links", 6), "tau/rad, tau/m")),
+        "newton_euler", "derivatives",
         result=derivatives.GeometryDerivatives, recipe=derivatives.geometry_derivatives, recipes=("newton_euler",),
     ),
     # --- parameters
@@ -283,8 +304,8 @@ _LIST = (
         "diagonalize", "D, U, m, l and det of M(q) = U diag(D) U^T = m m^T, l = m^-1.",
         Q,
         {
-            "D": Values(N, "tau/qdd"), "U": Values(NN, "qd/qd"), "m": Values(NN, "sqrt(J)/qd"), "l": Values(NN, "qd/sqrt(J)"),
-            "det": Values((), "product of D"),
+            "D": Values(FACTOR, "tau/qdd"), "U": Values(FACTORS, "qd/qd"), "m": Values(FACTORS, "sqrt(J)/qd"),
+            "l": Values(FACTORS, "qd/sqrt(J)"), "det": Values((), "product of D"),
         },
         "spatial_operator", "diagonalization", result=spatial_operator.Diagonalization, invariant=True, divides=True,
     ),
@@ -295,12 +316,12 @@ _LIST = (
     _diagonal(
         "quasi_coriolis",
         "C(q, nu) of nu' + C(q, nu) + m^-1 g = epsilon, or C(q, xi) of D xi' + C(q, xi) + U^-1 g = kappa.",
-        Q | NU, {"C": Values(N, "sqrt(J)/s")},
+        Q | NU, {"C": Values(FACTOR, "sqrt(J)/s")},
     ),
     _diagonal(
         "quasi_coriolis_matrix",
         "The skew matrix c_ki(q, nu) of Kozlowski's (48): C(q, nu) without the part of the bias forces V x M V is this times nu.",
-        Q | NU, {"C": Values(NN, "1/s")}, invariant=False,
+        Q | NU, {"C": Values(FACTORS, "1/s")}, invariant=False,
     ),
     Quantity(
         "spatial_operators", "H, M, E_Phi, Phi, P, D, G, K, tau_bar, E_Psi and Psi as matrices: mass matrix = H Phi M Phi^* H^*.",
@@ -321,7 +342,7 @@ _LIST = (
         "Fu, Gonzalez and Lee, table 3.3.",
         STATE,
         dict(zip(newton_euler.Pass._fields, (
-            Values(("n", 3), u) for u in ("rad/s", "rad/s^2", "m/s^2", "m/s^2", "N", "N m", "N", "N m")), strict=True)),
+            Values(("links", 3), u) for u in ("rad/s", "rad/s^2", "m/s^2", "m/s^2", "N", "N m", "N", "N m")), strict=True)),
         "newton_euler", "books", OUTSIDE, result=newton_euler.Pass,
     ),
     Quantity(

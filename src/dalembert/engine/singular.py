@@ -7,7 +7,7 @@ import numpy as np
 
 from dalembert.algebra.linalg import SingularError, udu
 from dalembert.algebra.spatial import Array
-from dalembert.derived.joints import pivots
+from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.engine.quantity import Quantity
 from dalembert.errors import Error, SingularWarning, warn
 from dalembert.formulations import formulation
@@ -21,6 +21,11 @@ UNGUARDED = ("walker_orin_4",)  # methods that divide by something other than pi
 
 def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "") -> Error:
     """What is wrong with a joint that moves nothing."""
+    if not model.is_tree:
+        return Error(
+            f"{quantity.name}: nothing that joint {model.joint_names[joint]!r} of {model.name} moves has inertia{where}, so the "
+            "mass matrix is not positive definite; give one of these links mass, or their joints an armature (with_armature)"
+        )
     link = model.links[joint]
     kind = "along" if link.joint.kind == "prismatic" else "about"
     cure = f"give link {link.name!r} (or what it carries) {'mass' if kind == 'along' else 'inertia about that axis'}"
@@ -88,6 +93,10 @@ def singular_states(
 def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
     """For each state of (m, n), the joint nearest the tips without inertia, or -1: by articulated bodies and by factors of M."""
     guard = pivots(model, rotors)
+    if not model.is_tree:
+        with np.errstate(all="ignore"):
+            weak = np.isnan(udu(coupled_inertia(model, q, model.tree), guard).D)
+        return np.where(weak, np.arange(model.n), -1).max(axis=-1)
     with np.errstate(all="ignore"):
         D = filtered(model.tree, links(model.tree, q), guard).D
         factors = udu(formulation("mass_matrix", "composite_body")(model.tree, q), guard)

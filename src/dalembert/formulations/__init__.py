@@ -83,9 +83,14 @@ def methods(quantity: str, taking: str | None = None) -> tuple[str, ...]:
 def formulation(quantity: str, method: str) -> Callable[..., Any]:
     """The function that computes a quantity by a method; its file is imported when it is first asked for."""
     choice(method, f"method for {quantity}:", methods(quantity))
-    parts = {name: _function(other, name) for name, other in _BUILT_ON.get(method, {}).items()}
+    parts = {name: _function(other, name) for name, other in built_on(method).items()}
     function = _function(method, quantity)
     return partial(function, **parts) if parts else function
+
+
+def built_on(method: str) -> dict[str, str]:
+    """The quantities that a method takes from other formulations, and which ones those are."""
+    return _BUILT_ON.get(method, {})
 
 
 def _function(method: str, quantity: str) -> Callable[..., Any]:

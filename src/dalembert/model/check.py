@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dalembert.arguments import choice
+from dalembert.model.coupling import sum_of
 from dalembert.model.links import FRICTION, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -80,8 +81,8 @@ def check(robot: Model) -> Findings:
     hint: link1: moves but has no mass [mass]
     """
     noted = [_found(note.link, note.topic, note.remark) for note in robot.notes]
-    carrying, joints = set(robot.parents), set(robot.joint_names)
-    findings = [doubt for i, link in enumerate(robot.links) for doubt in _doubts(link, i in carrying, joints)]
+    carrying = set(robot.parents)
+    findings = [doubt for i, link in enumerate(robot.links) for doubt in (*_doubts(link, i in carrying), *_coupled(robot, i))]
     if robot.n and not any(link.inertia.mass or link.inertia.tensor.any() or link.joint.armature for link in robot.links):
         told = "no moving link has mass, so there is nothing to compute: add masses and inertias to the file"
         rest = [doubt for doubt in findings if doubt.topic != "mass"]  # which would say it of every link
@@ -95,7 +96,7 @@ def _found(link: str, topic: str, message: str, *, serious: bool = False) -> Fin
     return Finding(link, topic, message, "error" if serious or topic in WRONG else "hint")
 
 
-def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
+def _doubts(link: Link, carrying: bool) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
     if body.mass == 0.0:
         bare = not (body.tensor.any() or carrying or joint.armature)
@@ -117,10 +118,8 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
         yield _found(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic
-        told = f"{m.multiplier:g} * {m.joint}" if m.multiplier != 1.0 else m.joint
-        told += f" + {m.offset:g}" * (m.offset != 0.0) + " (there is no such joint)" * (m.joint not in joints)
-        cure = f"; hold both with robot.lock({ {m.joint: 0.0, joint.name: m.offset} })" if m.joint in joints else ""
-        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}, but is treated as independent{cure}")
+        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}, but there is no such joint; it is treated as independent"
+        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}")
     if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):
         told = f"friction offset {joint.friction_offset:g} exceeds the Coulomb level {most:g}: friction would drive the joint"
         yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")
@@ -129,6 +128,19 @@ def _doubts(link: Link, carrying: bool, joints: set[str]) -> Iterator[Finding]:
         yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")
     if joint.lower == joint.upper:
         yield _found(link.name, "limit", f"joint {joint.name!r} cannot move: both limits are {joint.lower:g}")
+
+
+def _coupled(robot: Model, i: int) -> Iterator[Finding]:
+    """What a coupling makes of a joint's limits."""
+    joint, link = robot.links[i].joint, robot.links[i].name
+    if robot.coupling is None or joint.lower == joint.upper:
+        return
+    by = robot.coupling.alone(i)
+    if by is None and np.isfinite([joint.lower, joint.upper]).any():
+        told = f"joint {joint.name!r} is moved by several coordinates or by none, so that its limits are no limits of these"
+        yield _found(link, "limit", told)
+    elif by is not None and (same := robot.joints[by]).lower == same.upper:
+        yield _found(link, "limit", f"joint {joint.name!r} cannot move: what is coupled leaves {same.name!r} only {same.lower:g}")
 
 
 def almost_right(pose: Pose) -> float:
@@ -141,6 +153,7 @@ def almost_right(pose: Pose) -> float:
 def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
     head = f"{robot.name}: {robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    head += "" if robot.coupling is None else f", {len(robot.links)} coupled links"
     lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
         lines.append(wrapped(robot.source, "source: "))
@@ -149,12 +162,23 @@ def summary(robot: Model) -> Text:
     lines += [table(_joint_rows(robot)), table(_body_rows(robot))]
     if robot.frames:
         lines.append(wrapped(", ".join(f"{f.name} (on {f.link})" for f in robot.frames), "frames: "))
-    follows = [f"{x.joint.name} -> {x.joint.mimic.joint}" for x in robot.links if x.joint.mimic]
-    if follows:
-        lines.append(wrapped(", ".join(follows), "mimic joints, treated as independent: "))
+    lines += [wrapped(told, f"{what}: ") for what, told in around(robot).items()]
     doubts = check(robot)
     lines.append(f"suspicious data: {len(doubts)}" + (", see robot.check()" if doubts else ""))
     return Text("\n".join([*lines, "", CONVENTIONS]))
+
+
+def around(robot: Model) -> dict[str, str]:
+    """What couples the joints, and what drives them, in words."""
+    found: dict[str, str] = {}
+    if robot.coupling is not None:
+        found["coupled joints"] = ", ".join(robot.coupling.told([link.joint for link in robot.links]))
+    if (motors := robot.transmission) is not None:
+        speeds = [f"{name} = {sum_of(row, robot.joint_names, 0.0)}" for name, row in zip(motors.names, motors.matrix, strict=True)]
+        found["motors"] = ", ".join(speeds)
+        rotors = zip(motors.names, motors.rotor_inertia.tolist(), strict=True)
+        found["rotor inertias"] = ", ".join(f"{name} {inertia:g}" for name, inertia in rotors if inertia) or "none"
+    return found
 
 
 def _placed(base: Pose) -> str:
@@ -166,21 +190,23 @@ def _placed(base: Pose) -> str:
 def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
     """How the joints stand, and how far they go."""
     rows = [("#", "joint", "kind", "range", "link", "parent")]
-    for i, link in enumerate(robot.links):
+    for link in robot.links:
         j = link.joint
-        kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
-        rows.append((str(i), j.name, kind, f"{_limit(j.lower)} .. {_limit(j.upper)}", link.name, link.parent))
+        kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "")
+        number = str(robot.joint_names.index(j.name)) if j.name in robot.joint_names else "-"  # of those that are coordinates
+        rows.append((number, j.name, kind, f"{_limit(j.lower)} .. {_limit(j.upper)}", link.name, link.parent))
     return rows
 
 
 def _body_rows(robot: Model) -> list[tuple[str, ...]]:
     """What moves with the joints; friction is damping, Coulomb's level, and what else there is."""
-    rows = [("#", "mass", "centre of mass", "friction", "armature")]
+    rows = [("#" if robot.coupling is None else "link", "mass", "centre of mass", "friction", "armature")]
     for i, link in enumerate(robot.links):
         j, body = link.joint, link.inertia
         rubs = f"{j.damping:g}, {j.coulomb:g}" + "".join(f", {k} {getattr(j, k):g}" for k in FRICTION[2:] if getattr(j, k))
         rotor = f"{j.armature:g}" if j.armature else "-"
-        rows.append((str(i), f"{body.mass:g}", _vector(body.com), rubs if j.rubs else "-", rotor))
+        shown = str(i) if robot.coupling is None else link.name
+        rows.append((shown, f"{body.mass:g}", _vector(body.com), rubs if j.rubs else "-", rotor))
     return rows
 
 

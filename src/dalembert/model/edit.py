@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import frozen_array, number
+from dalembert.arguments import choice, frozen_array, number
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.assemble import Fixed, assemble
+from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import FRICTION, Joint, Link, levels, two_levels
 from dalembert.model.model import Model
@@ -70,7 +71,8 @@ def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
     >>> arm.with_parameters(2 * arm.parameters()).total_mass
     4.0
     """
-    values = frozen_array(parameters, (10 * robot.n,), f"the parameters of {robot.name} (10 a link)").reshape(robot.n, 10)
+    count = len(robot.links)
+    values = frozen_array(parameters, (10 * count,), f"the parameters of {robot.name} (10 a link)").reshape(count, 10)
 
     def changed(link: Link, own: Any) -> Link:
         if np.array_equal(own, link.inertia.parameters):
@@ -120,10 +122,12 @@ def _levels(robot: Model, given: Any) -> dict[str, tuple[float, float, bool]]:
     """The Coulomb levels of joints in both directions, and whether they were given for each."""
     if not isinstance(given, Mapping):
         values = frozen_array(given, None, "coulomb")
-        if values.shape not in ((), (robot.n,), (1, 2), (robot.n, 2)):
-            raise Error(f"coulomb must be one number, {robot.n} (one per joint) or ({robot.n}, 2), got shape {values.shape}")
-        wide = np.broadcast_to(values, (robot.n, 2) if values.ndim == 2 else (robot.n,))
-        given = dict(zip(robot.joint_names, wide, strict=True))
+        names = _all_joints(robot)
+        n = len(names)
+        if values.shape not in ((), (n,), (1, 2), (n, 2)):
+            raise Error(f"coulomb must be one number, {n} (one per joint) or ({n}, 2), got shape {values.shape}")
+        wide = np.broadcast_to(values, (n, 2) if values.ndim == 2 else (n,))
+        given = dict(zip(names, wide, strict=True))
     _known(robot, given)
     return {str(name): (*levels(x, f"coulomb of joint {name!r}"), two_levels(x)) for name, x in given.items()}
 
@@ -139,8 +143,10 @@ def without_friction(robot: M) -> M:
 
 
 def without_armature(robot: M) -> M:
-    """The same robot without rotor inertias."""
-    return _joints(robot, armature=0.0)
+    """The same robot without rotor inertias, those of the motors of a transmission included."""
+    motors = robot.transmission
+    still = None if motors is None else replace(motors, rotor_inertia=np.zeros(len(motors.names)))
+    return replace(_joints(robot, armature=0.0), transmission=still)
 
 
 def _joints(robot: M, **changes: Any) -> M:
@@ -156,16 +162,22 @@ def _per_joint(robot: Model, value: Any, what: str) -> dict[str, float]:
     if isinstance(value, Mapping):
         _known(robot, value)
         return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
-    values = frozen_array(value, None, what)
-    if values.shape not in ((), (robot.n,)):
-        raise Error(f"{what} must be one number or {robot.n} (one per joint), got shape {values.shape}")
-    return dict(zip(robot.joint_names, np.broadcast_to(values, (robot.n,)).tolist(), strict=True))
+    values, names = frozen_array(value, None, what), _all_joints(robot)
+    if values.shape not in ((), (len(names),)):
+        raise Error(f"{what} must be one number or {len(names)} (one per joint), got shape {values.shape}")
+    return dict(zip(names, np.broadcast_to(values, (len(names),)).tolist(), strict=True))
+
+
+def _all_joints(robot: Model) -> list[str]:
+    """Of the tree: a joint that follows another has friction and a rotor of its own."""
+    return [link.joint.name for link in robot.links]
 
 
 def _known(robot: Model, names: Any) -> None:
+    known = _all_joints(robot)
     for name in names:
-        if name not in robot.joint_names:
-            raise unknown(f"joint of {robot.name}:", name, robot.joint_names)
+        if name not in known:
+            raise unknown(f"joint of {robot.name}:", name, known)
 
 
 def snapped(robot: M, tolerance: float = 1e-4) -> M:
@@ -193,10 +205,42 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     """
     if not isinstance(positions, Mapping):
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
-    _known(robot, positions)
+    for name in positions:
+        choice(name, f"joint of {robot.name}:", robot.joint_names)
+    values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items()}
+    if robot.coupling is not None or robot.transmission is not None:
+        return _held(robot, values)
+    return _locked(robot, values)
+
+
+def _locked(robot: M, positions: Mapping[str, float]) -> M:
     bodies = [
         Fixed(link.name, link.parent, link.pose(positions[link.joint.name]), link.inertia) if link.joint.name in positions else link
         for link in robot.links
     ]
     made = assemble(robot.base_name, robot.base_inertia, bodies, robot.frames)
     return replace(robot, **made._asdict() | {"notes": tuple(dict.fromkeys(robot.notes + made.notes))})
+
+
+def _held(robot: M, values: Mapping[str, float]) -> M:
+    """With coordinates held: joints that no other moves are locked where they then are, motors that drive no other are gone."""
+    names = robot.joint_names
+    free = [j for j, name in enumerate(names) if name not in values]
+    held = np.array([values.get(name, 0.0) for name in names])
+    coupling, motors = robot.coupling, robot.transmission
+    kept, at = replace(robot, coupling=None, transmission=None), values
+    if coupling is not None:
+        B, b, joints = coupling.matrix[:, free], coupling.positions(held), _all_joints(robot)
+        still = [i for i, row in enumerate(B) if not row.any()]
+        at, left = {joints[i]: float(b[i]) for i in still}, [i for i in range(len(b)) if i not in still]
+        plain = (
+            [joints[i] for i in left] == [names[j] for j in free]
+            and not b[left].any()
+            and np.array_equal(B[left], np.eye(len(free)))
+        )
+        coupling = Coupling(tuple(names[j] for j in free), B[left], b[left]) if free and not plain else None
+    if motors is not None:
+        driving = [k for k, row in enumerate(motors.matrix[:, free]) if row.any()]
+        rows = tuple(motors.names[k] for k in driving), motors.matrix[:, free][driving], motors.rotor_inertia[driving]
+        motors = Transmission(*rows) if driving else None
+    return replace(_locked(kept, at), coupling=coupling, transmission=motors)

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import number, text
+from dalembert.arguments import flag, number, text
 from dalembert.errors import DataWarning, Error, brief, unknown, warn
 from dalembert.model.check import TOPICS, check
+from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.dh import DHRow
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Joint, Link, Mimic, Note
@@ -33,11 +34,14 @@ JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
-def load(cls: type[M], path: str | Path) -> M:
-    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning."""
+def load(cls: type[M], path: str | Path, *, mimic: bool = True) -> M:
+    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning.
+
+    mimic=False passes over all that couples joints.
+    """
     from dalembert.model.urdf import parse_urdf  # with it comes all of XML
 
-    path = file_path(path)
+    path, coupled = file_path(path), flag(mimic, "load: mimic")
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     with told(str(path), "read"):
@@ -52,7 +56,7 @@ def load(cls: type[M], path: str | Path) -> M:
         data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
     if len(data) > limits.ROBOT_BYTES:
         raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
-    model = readers[suffix](cls, data, path.name)
+    model = readers[suffix](cls, data, path.name, coupled)
     if suffix != ".toml":
         model = replace(model, file=str(path.absolute()))
     if doubts := check(model).errors:
@@ -61,8 +65,8 @@ def load(cls: type[M], path: str | Path) -> M:
     return model
 
 
-def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
-    """A robot from the bytes of a TOML file; `what` names it in errors."""
+def parse_toml(cls: type[M], data: bytes, what: str = "TOML", mimic: bool = True) -> M:
+    """A robot from the bytes of a TOML file; `what` names it in errors. With mimic=False its joints are not coupled."""
     try:
         _check_toml(content := data.decode())
         table = tomllib.loads(content)
@@ -77,7 +81,7 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML") -> M:
     if table.get("end") != {}:
         raise Error(f"{what}: truncated: the last line must be [end]")
     try:
-        return _model(cls, table)
+        return _model(cls, table, mimic)
     except Error as error:
         raise Error(f"{what}: {error}") from None
 
@@ -110,12 +114,20 @@ def _tables(value: Any, what: str) -> list[Any]:
     return value
 
 
-def _model(cls: type[M], table: dict[str, Any]) -> M:
-    _table(table, "the file", ("format", "name", "source", "gravity", "base", "link", "frame", "notes", "end"))
+def _model(cls: type[M], table: dict[str, Any], mimic: bool) -> M:
+    keys = ("format", "name", "source", "gravity", "base", "link", "frame", "notes", "coupling", "transmission", "end")
+    _table(table, "the file", keys)
     base = _table(table.get("base", {}), "base", ("name", "pose", *BODY_KEYS))
+    links = tuple(_link(entry, f"link {i}") for i, entry in enumerate(_tables(table.get("link", []), "link"), 1))
+    coupling, motors = (
+        _around(table.get(key), key, made) for key, made in (("coupling", Coupling), ("transmission", Transmission))
+    )
+    if not mimic and (coupling is not None or any(link.joint.mimic for link in links)):
+        links = tuple(replace(link, joint=replace(link.joint, mimic=None)) for link in links)
+        coupling = motors = None  # which drive the coupled joints
     return cls(
         table.get("name", ""),
-        tuple(_link(entry, f"link {i}") for i, entry in enumerate(_tables(table.get("link", []), "link"), 1)),
+        links,
         gravity=table.get("gravity", STANDARD_GRAVITY),
         base=_pose(base.get("pose", {}), "the pose of the base"),
         base_name=base.get("name", "base"),
@@ -123,7 +135,20 @@ def _model(cls: type[M], table: dict[str, Any]) -> M:
         frames=tuple(_frame(entry, f"frame {i}") for i, entry in enumerate(_tables(table.get("frame", []), "frame"), 1)),
         source=table.get("source", ""),
         notes=tuple(_note(entry) for entry in _tables(table.get("notes", []), "notes")),
+        coupling=coupling,
+        transmission=motors,
     )
+
+
+def _around(entry: Any, what: str, made: Any) -> Any:
+    """A coupling or a transmission."""
+    if entry is None:
+        return None
+    fields = tuple(made.__dataclass_fields__)
+    t = _table(entry, what, fields)
+    if missing := [key for key in fields if key not in t]:
+        raise Error(f"{what} needs {', '.join(missing)}")
+    return made(**t)
 
 
 def _link(entry: Any, what: str) -> Link:
@@ -214,6 +239,8 @@ def to_toml(model: Model) -> str:
         placed = {k: _pose_table(getattr(link, k)) for k in ("before", "after")}
         entry = {"name": link.name, "parent": link.parent, "joint": kept, **placed, **_body_table(link.inertia)}
         blocks.append(_block("[[link]]", entry))
+    around = {"coupling": model.coupling, "transmission": model.transmission}
+    blocks += [_block(f"[{key}]", {k: getattr(x, k) for k in x.__dataclass_fields__}) for key, x in around.items() if x is not None]
     blocks += [_block("[[frame]]", {"name": f.name, "link": f.link, "pose": _pose_table(f.pose)}) for f in model.frames]
     return "\n".join([*blocks, "[end]\n"])
 
@@ -246,6 +273,6 @@ def _toml(value: Any) -> str:
         return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, np.ndarray):
         return _toml(value.tolist())
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return repr(float(value))

@@ -29,7 +29,7 @@ def joint_letters(given: Any) -> str:
 
 
 class Mimic(NamedTuple):
-    """The joint that a joint follows: position = multiplier * position of `joint` + offset. Recorded, not enforced."""
+    """The joint that a joint follows: position = multiplier * position of `joint` + offset. A robot takes it as its coupling."""
 
     joint: str
     multiplier: float = 1.0

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from dalembert.algebra.spatial import Array, Transform
 from dalembert.arguments import by_name, choice, frozen_array, instance, listed, numbers, room, text, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Link, Note
+from dalembert.model.links import Frame, Joint, Link, Note
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
@@ -28,6 +29,12 @@ def a_robot(given: Any, function: str) -> Any:
     if not isinstance(given, Model):
         raise Error(f"{function} takes a robot, such as da.robot('puma560'), got {brief(given)}")
     return given
+
+
+def freed(model: "Model") -> str:
+    """How to get the tree of a robot that is none, in words."""
+    calls = ("without_transmission()", model.transmission), ("uncoupled()", model.coupling)
+    return ".".join(["robot", *(call for call, there in calls if there is not None)])
 
 
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
@@ -68,6 +75,8 @@ class Model(Value):
     file: str = field(
         default="", compare=False
     )  # the URDF file that it was read from, which says how it looks; no part of its value
+    coupling: Coupling | None = None  # of joints that follow others; mimics of joints become one
+    transmission: Transmission | None = None  # from motors to the joints
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -99,21 +108,74 @@ class Model(Value):
             if frame.link not in links:
                 raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
             seen.add(frame.name)
-        for joint, count in Counter(self.joint_names).items():
+        for joint, count in Counter(link.joint.name for link in self.links).items():
             if count > 1:
                 raise Error(f"two joints are named {joint!r}; joint names must be unique")
+        self._couple()
+
+    def _couple(self) -> None:
+        """Take the mimics of joints for the coupling that they are, and check what moves together."""
+        mimics = any(link.joint.mimic for link in self.links)
+        try:
+            if mimics and (found := of_mimics([link.joint for link in self.links])) is not None:
+                self._follow(found)
+            if self.coupling is not None:
+                instance(self.coupling, Coupling, "the coupling of a robot")
+                if len(self.coupling.offset) != len(self.links):
+                    raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self.links)}")
+                self.joints  # noqa: B018 - checks limits
+        except Error as error:
+            if not mimics:
+                raise
+            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints free") from None
+        if self.transmission is not None:
+            instance(self.transmission, Transmission, "the transmission of a robot")
+            if self.transmission.matrix.shape[1] != self.n:
+                raise Error(f"the transmission drives {self.transmission.matrix.shape[1]} joints, {self.name} has {self.n}")
+            loaded = [joint.name for joint in self.joints if joint.load_friction]
+            if loaded and not self.is_tree:
+                raise Error(
+                    f"joint {loaded[0]!r} has load_friction, which does not go with rotors behind a transmission; make it 0"
+                )
+
+    def _follow(self, mimics: Coupling) -> None:
+        if self.coupling is not None:
+            raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
+        joints = [x.joint if x.joint.name in mimics.names else replace(x.joint, mimic=None) for x in self.links]
+        object.__setattr__(self, "links", tuple(replace(x, joint=j) for x, j in zip(self.links, joints, strict=True)))
+        object.__setattr__(self, "coupling", mimics)
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
-        """Number of joints, which is the number of moving links."""
-        return len(self.links)
+        """Number of independent joints; without a coupling, of moving links."""
+        return len(self.links) if self.coupling is None else len(self.coupling.names)
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The independent joints, in the order of every array; with a coupling, as they feel those that follow them."""
+        joints = tuple(link.joint for link in self.links)
+        return joints if self.coupling is None else coordinates(self.coupling, joints)
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Joint names, in the order of every array."""
-        return tuple(link.joint.name for link in self.links)
+        """Names of the independent joints, in the order of every array."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def open(self) -> Self:
+        """The tree alone: all joints free, no motors."""
+        return self if self.is_tree else self._open
+
+    @cached_property
+    def _open(self) -> Self:
+        return replace(self, coupling=None, transmission=None)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether nothing but the tree matters to the dynamics: no coupling, and no rotors behind a transmission."""
+        return self.coupling is None and (self.transmission is None or not self.transmission.rotor_inertia.any())
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
@@ -133,8 +195,8 @@ class Model(Value):
 
     @property
     def structure(self) -> str:
-        """Joint letters in order: R revolute, P prismatic, H helical."""
-        return "".join(link.joint.letter for link in self.links)
+        """Letters of the independent joints in order: R revolute, P prismatic, H helical."""
+        return "".join(joint.letter for joint in self.joints)
 
     @property
     def total_mass(self) -> float:
@@ -158,12 +220,12 @@ class Model(Value):
     @property
     def lower(self) -> Array:
         """Lower position limits, -inf where there is none."""
-        return np.array([link.joint.lower for link in self.links], dtype=float)
+        return np.array([joint.lower for joint in self.joints], dtype=float)
 
     @property
     def upper(self) -> Array:
         """Upper position limits, inf where there is none."""
-        return np.array([link.joint.upper for link in self.links], dtype=float)
+        return np.array([joint.upper for joint in self.joints], dtype=float)
 
     def neutral(self) -> Array:
         """Zero, or the nearest position within the limits."""
@@ -174,7 +236,7 @@ class Model(Value):
 
         Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m.
         """
-        reach = np.array([1.0 if link.joint.kind == "prismatic" else np.pi for link in self.links])
+        reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in self.joints])
         low, high = self.lower, self.upper
         low, high = (
             np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
@@ -267,4 +329,5 @@ class Model(Value):
 
     def __repr__(self) -> str:
         joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()
-        return f"<{type(self).__name__} {self.name!r}: {joints}>"
+        coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
+        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}>"

@@ -26,19 +26,19 @@ UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded 
 UNSUPPORTED = {"floating": "a free base", "planar": "a planar joint", "spherical": "a ball joint"}
 
 
-def parse_urdf(cls: type[M], data: bytes, what: str = "URDF") -> M:
-    """A robot from the bytes of a URDF file; `what` names it in errors.
+def parse_urdf(cls: type[M], data: bytes, what: str = "URDF", mimic: bool = True) -> M:
+    """A robot from the bytes of a URDF file; `what` names it in errors. With mimic=False <mimic> is passed over.
 
     Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
     inertia is taken as it is, and what is not understood is noted (see `check`); gravity is (0, 0, -9.81).
     """
     try:
-        return _robot(cls, xml.parse(data), what)
+        return _robot(cls, xml.parse(data), what, mimic)
     except Error as error:
         raise Error(f"{what}: {error}") from None
 
 
-def _robot(cls: type[M], root: Element, what: str) -> M:
+def _robot(cls: type[M], root: Element, what: str, mimic: bool) -> M:
     if root.tag != "robot":
         hint = {"mujoco": ": MJCF is not supported", "sdf": ": SDF is not supported"}.get(root.tag, "")
         raise Error(f"the root element is <{root.tag[:40]}>, a URDF has <robot>{hint}")
@@ -58,7 +58,7 @@ def _robot(cls: type[M], root: Element, what: str) -> M:
     if len(roots) != 1:
         names = ", ".join(map(repr, roots[:5])) or "none: the joints form a cycle"
         raise Error(f"a robot has exactly one root link, found {len(roots)} ({names})")
-    bodies = list(_depth_first(roots[0], joints, inertias))
+    bodies = list(_depth_first(roots[0], joints, inertias, mimic))
     if len(bodies) + 1 != len(inertias):
         lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
         raise Error(f"link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
@@ -97,18 +97,20 @@ def _joints(root: Element, links: dict[str, Inertia]) -> list[tuple[str, str, El
     return joints
 
 
-def _depth_first(root: str, joints: list[tuple[str, str, Element]], inertias: dict[str, Inertia]) -> Iterator[Link | Fixed]:
+def _depth_first(
+    root: str, joints: list[tuple[str, str, Element]], inertias: dict[str, Inertia], mimic: bool
+) -> Iterator[Link | Fixed]:
     below: dict[str, list[tuple[str, str, Element]]] = {}
     for joint in joints:
         below.setdefault(joint[0], []).append(joint)
     stack = below.get(root, [])[::-1]
     while stack:
         parent, child, element = stack.pop()
-        yield _body(parent, child, element, inertias[child], f"joint {element.get('name')!r}")
+        yield _body(parent, child, element, inertias[child], f"joint {element.get('name')!r}", mimic)
         stack += below.get(child, [])[::-1]
 
 
-def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str) -> Link | Fixed:
+def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str, mimics: bool) -> Link | Fixed:
     placed = origin(element.find("origin"), here)
     kind = element.get("type", "")
     if kind == "fixed":
@@ -133,7 +135,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         effort_limit=scalar(limit, "effort", here, np.inf),
         damping=_not_negative(scalar(dynamics, "damping", here, 0.0), "damping", here),
         coulomb=_not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
-        mimic=None if mimic is None else _mimic(mimic, here),
+        mimic=_mimic(mimic, here) if mimics and mimic is not None else None,
     )
     turn = Pose(align_z(_axis(element, here)), np.zeros(3))
     return Link(child, parent, joint, placed @ turn, turn.inverse, inertia)

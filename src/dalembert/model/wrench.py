@@ -41,8 +41,8 @@ class Wrench(Value):
 
 
 def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
-    """Wrenches by link or frame name as (..., n, 6): (moment, force) at link origins in link axes."""
-    total: list[Any] = [np.zeros(6) for _ in range(model.n)]
+    """Wrenches by link or frame name as (..., links, 6): (moment, force) at link origins in link axes."""
+    total: list[Any] = [np.zeros(6) for _ in model.links]
     poses: list[Transform] = []
     try:
         for name, wrench in wrenches.items():
@@ -52,7 +52,7 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
             if link < 0:
                 continue  # what pushes the base is not felt by the joints
             if wrench.frame != "body" and not poses:
-                poses = model.tree.poses(q)
+                poses = model.tree.poses(q if model.coupling is None else model.coupling.positions(q))
             if wrench.frame == "body":
                 felt = join(wrench.moment + cross(wrench.point, wrench.force), wrench.force)
             else:

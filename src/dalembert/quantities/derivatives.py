@@ -224,8 +224,8 @@ def _check_table(robot: Model, convention: str) -> None:
     else:  # Rx(alpha) Tx(a) Rz(theta) Tz(d), and nothing after it
         side = p[:, 1:] - np.vecdot(R[:, :, 2], p)[:, None] * R[:, 1:, 2]  # what is neither along x nor along the axis
         misfit = [np.abs(R[:, 0, 2]), np.abs(side).max(-1), np.abs(S - np.eye(3)).max((-2, -1)), np.abs(r).max(-1)]
-    wrong = np.flatnonzero(np.max(misfit, axis=0, initial=0.0) > 1e-9) if robot.n else np.zeros(0, int)
-    chain = robot.parents == tuple(range(-1, robot.n - 1))
+    wrong = np.flatnonzero(np.max(misfit, axis=0, initial=0.0) > 1e-9) if robot.links else np.zeros(0, int)
+    chain = robot.parents == tuple(range(-1, len(robot.links) - 1))
     if len(wrong) or not chain:
         why = f"link {robot.link_names[wrong[0]]!r} is not placed that way" if len(wrong) else "it branches"
         raise Error(

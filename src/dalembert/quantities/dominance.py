@@ -17,7 +17,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import number
 from dalembert.cached import cached_property
 from dalembert.derived.simplified import simplified
-from dalembert.engine.evaluation import asked, evaluate, joint_vectors
+from dalembert.engine.evaluation import asked, evaluate, joint_vectors, of_tree
 from dalembert.engine.program import operation_count, program
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import STATE, TAU
@@ -153,7 +153,7 @@ def _kept(tran: Array, rot: Array, threshold: float) -> tuple[Array, Array]:
 
 def _path(robot: Model, *state: Any) -> tuple[Array, Array, Array]:
     """q, qd and qdd as arrays (m, n) of real numbers."""
-    q, qd, qdd = joint_vectors(robot, "dominance", **dict(zip(STATE, state, strict=True)))
+    q, qd, qdd = (of_tree if robot.n else joint_vectors)(robot, "dominance", **dict(zip(STATE, state, strict=True)))
     if not q.size or not all(x.dtype.kind == "f" and np.isfinite(x).all() for x in (q, qd, qdd)):
         raise Error("dominance() needs a robot with joints and a path of at least one state, with real and finite numbers")
     return q.reshape(-1, robot.n), qd.reshape(-1, robot.n), qdd.reshape(-1, robot.n)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dalembert.algebra.spatial import Array, Transform, compose
 from dalembert.arguments import numbers
 from dalembert.errors import Error, optional
-from dalembert.model.check import check
+from dalembert.model.check import around, check
 from dalembert.model.model import Model
 
 MOST = 200  # configurations in a figure
@@ -32,7 +32,7 @@ def skeleton(robot: Model, q: Array) -> Skeleton:
     """One configuration (n,) as lines and points."""
     base = Transform(np.array(robot.base.rotation), np.array(robot.base.translation))
     tree, carried = robot.tree, set(robot.parents)
-    poses = [compose(base, pose) for pose in tree.poses(q)]
+    poses = [compose(base, pose) for pose in tree.poses(q if robot.coupling is None else robot.coupling.positions(q))]
     found = Skeleton([], [], [], np.array([p.rotation @ c + p.translation for p, c in zip(poses, tree.com, strict=True)]))
     for i, parent in enumerate(robot.parents):
         start = poses[parent] if parent >= 0 else base
@@ -114,6 +114,7 @@ def page(robot: Model) -> str:
     counts = [f"{len(x)} {what}{'s' * (len(x) > 1)}" for x, what in ((found.errors, "error"), (found.hints, "hint")) if x]
     told = f"{', '.join(counts)}: see <code>check()</code>" if found else "no suspicious data"
     head = f"{robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    head += "".join(f"; {what}: {html.escape(words)}" for what, words in around(robot).items())
     return (
         f"<p><b>{html.escape(robot.name)}</b>: {head}, {robot.total_mass:.4g} kg; {told}</p>"
         f'<div style="display: flex; gap: 1em; align-items: center; flex-wrap: wrap">{_svg(robot)}<table><thead><tr>'

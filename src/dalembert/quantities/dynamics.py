@@ -67,7 +67,7 @@ def forward_dynamics(
     wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
     base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None,
-    method: ForwardDynamicsMethod = "articulated_body",
+    method: ForwardDynamicsMethod | None = None,
     sticking: bool = False,
     backend: Backend = "auto",
     out: Out = None,
@@ -78,7 +78,8 @@ def forward_dynamics(
 
     q, qd, tau: (..., n) joint positions, velocities, forces in joint order (rad or m, seconds, N m or N).
     wrenches, base_twist, base_acceleration, out: as in `inverse_dynamics`.
-    method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers.
+    method: a name of `dalembert.methods("forward_dynamics")`; all give the same numbers. By default `articulated_body`; robots with
+        coupled joints, or with motors behind a transmission, have `walker_orin_3` (their default) and `joint_acceleration`.
     sticking: at joints with qd = 0, Coulomb friction is 0 by default (the law has one value, sign 0 = 0), and they accelerate
         under the smallest force. With True it holds them, up to its level, and the result is a pair: qdd, and the friction forces.
 

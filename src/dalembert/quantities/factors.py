@@ -18,7 +18,7 @@ from dalembert.algebra.spatial import (
     spatial_inertia,
 )
 from dalembert.arguments import arrays
-from dalembert.engine.evaluation import moving
+from dalembert.engine.evaluation import of_tree
 from dalembert.formulations import stacked_operators as formulation
 from dalembert.formulations.lie_closed_form import screws
 from dalembert.formulations.shared.homogeneous import first_partials, kinematics, second_partials
@@ -71,7 +71,7 @@ def lagrange_euler_matrices(robot: Model, q: ArrayLike) -> LagrangeEulerMatrices
     >>> ((m.U[1] * np.array([1.0, 2.0])[:, None, None]).sum(0) @ [0, 0, 0, 1]).tolist()  # the tip
     [0.0, 4.0, 0.0, 0.0]
     """
-    (q,) = moving(robot, "lagrange_euler_matrices", q=q)
+    (q,) = of_tree(robot, "lagrange_euler_matrices", q=q)
     tree, n, batch = robot.tree, robot.n, q.shape[:-1]
     k = kinematics(tree, q)
     one, two = first_partials(tree, k), second_partials(tree, k)
@@ -103,7 +103,7 @@ def stacked_terms(
     >>> t.c.round(6).tolist(), bool(abs(t.g - arm.gravity_force([0.0, 0.5])).max() < 1e-14)
     ([-1.917702, 0.239713], True)
     """
-    q, qd = moving(robot, "stacked_terms", q=q, qd=qd)
+    q, qd = of_tree(robot, "stacked_terms", q=q, qd=qd)
     V0, Vd0 = arrays(
         "stacked_terms",
         base_twist=(np.zeros(6) if base_twist is None else base_twist, (6,)),
@@ -125,7 +125,7 @@ def zero_pose_factors(robot: Model, q: ArrayLike) -> ZeroPoseFactors:
     >>> bool(abs(M - da.robot("two_link").mass_matrix([0.3, 0.5])).max() < 1e-14)
     True
     """
-    (q,) = moving(robot, "zero_pose_factors", q=q)
+    (q,) = of_tree(robot, "zero_pose_factors", q=q)
     tree, n = robot.tree, robot.n
     s, poses = screws(tree, q), tree.poses(q)
     paths = [(i, j) for i in range(n) for j in tree.path(i)]

@@ -28,7 +28,7 @@ class Parameters(NamedTuple):
 
 
 def parameter_vector(robot: Model) -> Result:
-    """The ten inertial parameters of every link, (10 n,): m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the first, and so on.
+    """The ten inertial parameters of every link, (10 links,): m, mx, my, mz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the first, and so on.
 
     First moments m c and true tensor entries about the link's origin, in link axes; `parameter_names` names them, and
     `with_parameters` makes a robot of them.
@@ -57,16 +57,17 @@ def regressor_parameters(
     ('damping[joint2]', 'coulomb[joint2]')
     """
     names, values = [*parameter_names(robot)], [parameter_vector(robot)]
-    rotors, damping, coulomb = joint_parameters(robot)
+    rotors, damping, coulomb = joint_parameters(robot.open)
+    joints = [link.joint.name for link in robot.links]  # those that follow others have friction and rotors of their own
     if flag(friction, "friction"):
-        names += [f"{name}[{joint}]" for joint in robot.joint_names for name in ("damping", "coulomb")]
+        names += [f"{name}[{joint}]" for joint in joints for name in ("damping", "coulomb")]
         values.append(np.stack([damping, coulomb], axis=-1).ravel())
     if flag(armature, "armature"):
-        names += [f"armature[{joint}]" for joint in robot.joint_names]
+        names += [f"armature[{joint}]" for joint in joints]
         values.append(rotors)
     if flag(friction_offset, "friction_offset"):
-        names += [f"friction_offset[{joint}]" for joint in robot.joint_names]
-        values.append(friction_law(robot).friction_offset)
+        names += [f"friction_offset[{joint}]" for joint in joints]
+        values.append(friction_law(robot.open).friction_offset)
     return Parameters(tuple(names), np.concatenate(values))
 
 
@@ -88,7 +89,8 @@ def regressor(
     Columns follow `parameters`. friction=True appends two per joint, qd_i and sign(qd_i) in row i, for damping and coulomb;
     armature=True then appends one per joint, qdd_i, and friction_offset=True another, 1. `regressor_parameters` has names and
     values in the same order; with all of them, Y @ values is all of `inverse_dynamics`, except for Stribeck and load-dependent
-    friction, which are not linear. Coulomb levels (c-, c+) have their mean as coulomb and (c+ - c-) / 2 as friction_offset.
+    friction, which are not linear, and for rotors behind a transmission, which are no columns. Coulomb levels (c-, c+) have their
+    mean as coulomb and (c+ - c-) / 2 as friction_offset. A coupled robot has the columns of all its links and joints.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -159,10 +161,13 @@ def base_parameters(robot: Model) -> BaseParameters:
     >>> da.robot("two_link").base_parameters().rank
     6
     """
-    n = robot.n
+    n, coupling = len(robot.links), robot.coupling
     rng = np.random.default_rng(0)
-    states = rng.uniform(-2, 2, (3, 20 * n + 20, n))
-    W = formulation("regressor", "regressor")(robot.tree, *states).reshape(-1, 10 * n) if n else np.zeros((0, 0))
+    states = list(rng.uniform(-2, 2, (3, 20 * n + 20, robot.n)))
+    if coupling is not None:
+        states = [coupling.positions(states[0]), *map(coupling.rates, states[1:])]
+    Y = formulation("regressor", "regressor")(robot.tree, *states) if n else np.zeros((0, 0))
+    W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n) if n else Y
     size = np.linalg.norm(W, axis=0)
     scaled = W / np.where(size > 0, size, 1.0)
     largest = float(size.max()) if n else 0.0

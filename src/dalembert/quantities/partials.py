@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.bodies import inertia_rate
 from dalembert.algebra.spatial import Array, congruent, cross, dot, rotate, scaled, stack
-from dalembert.engine.evaluation import moving
+from dalembert.engine.evaluation import of_tree
 from dalembert.formulations import angular_velocity_lagrange as silver
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
@@ -121,7 +121,7 @@ def partial_velocities(robot: Model, q: ArrayLike, qd: ArrayLike) -> PartialVelo
     >>> bool(abs(p.dv_dqd_rate - p.dv_dq).max() < 1e-14), p.omega[1].tolist()
     (True, [0.0, 0.0, 3.0])
     """
-    q, qd = moving(robot, "partial_velocities", q=q, qd=qd)
+    q, qd = of_tree(robot, "partial_velocities", q=q, qd=qd)
     tree, n, batch = robot.tree, robot.n, q.shape[:-1]
     c = _chain(tree, q, qd, np.zeros(qd.shape))
     rates: dict[tuple[int, int], Any] = {}
@@ -158,7 +158,7 @@ def kinetic_energy_partials(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: Arra
     >>> bool(abs(p.dK_dqd_rate - p.dK_dq - arm.inverse_dynamics(*state)).max() < 1e-14)
     True
     """
-    q, qd, qdd = moving(robot, "kinetic_energy_partials", q=q, qd=qd, qdd=qdd)
+    q, qd, qdd = of_tree(robot, "kinetic_energy_partials", q=q, qd=qd, qdd=qdd)
     tree, n = robot.tree._replace(gravity=np.zeros(3)), robot.n
     c = _chain(tree, q, qd, qdd)
     none = 0 * q[..., 0]
@@ -192,7 +192,7 @@ def suffix_sums(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Su
     >>> da.robot("two_link").suffix_sums([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).tau.tolist()
     [19.6124, 4.9031]
     """
-    q, qd, qdd = moving(robot, "suffix_sums", q=q, qd=qd, qdd=qdd)
+    q, qd, qdd = of_tree(robot, "suffix_sums", q=q, qd=qd, qdd=qdd)
     tree, n, batch = robot.tree, robot.n, q.shape[:-1]
     links = silver.outward(tree, tree.poses(q), qd, qdd, None)
     force = [link.F for link in links]
@@ -218,7 +218,7 @@ def kinetic_energy_parts(robot: Model, q: ArrayLike, qd: ArrayLike) -> EnergyPar
     >>> tran.tolist(), bool(abs(tran + rot - trace).max() < 1e-15)
     ([0.125, 1.125], True)
     """
-    q, qd = moving(robot, "kinetic_energy_parts", q=q, qd=qd)
+    q, qd = of_tree(robot, "kinetic_energy_parts", q=q, qd=qd)
     c = _chain(robot.tree, q, qd, np.zeros(qd.shape))
     tran = [m * dot(v, v) / 2 for m, v in zip(robot.tree.mass, c.v, strict=True)]  # (3.4-5)
     rot = [dot(link.w, rotate(I, link.w)) / 2 for link, I in zip(c.links, c.tensor, strict=True)]

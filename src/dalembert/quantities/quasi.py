@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.linalg import PLAIN
 from dalembert.algebra.spatial import Array, ad, block_diagonal, rotate, scaled
-from dalembert.engine.evaluation import moving
+from dalembert.engine.evaluation import of_tree
 from dalembert.formulations.shared.filter import bias, filtered, force_cross, links, velocities
 from dalembert.formulations.spatial_operator import SpatialOperators, spatial_operator_rates, spatial_operators
 from dalembert.model.model import Model
@@ -63,7 +63,7 @@ def diagonalized_terms(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     >>> bool(abs(t.C_nu - arm.quasi_coriolis(q, arm.quasi_velocity(q, qd))).max() < 1e-14)
     True
     """
-    q, qd, qdd = moving(robot, "diagonalized_terms", q=q, qd=qd, qdd=qdd)
+    q, qd, qdd = of_tree(robot, "diagonalized_terms", q=q, qd=qd, qdd=qdd)
     tree, n = robot.tree, robot.n
     o, rates = spatial_operators(tree, q), spatial_operator_rates(tree, q, qd)
     H, M, Phi, P, D, K, tau_bar, E, Psi = o.H, o.M, o.Phi, o.P, o.D, o.K, o.tau_bar, o.E_Psi, o.Psi
@@ -123,7 +123,7 @@ def torque_components(robot: Model, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike)
     >>> bool(abs(sum(parts).sum(axis=-1) - arm.inverse_dynamics(*state)).max() < 1e-13)
     True
     """
-    q, qd, qdd = moving(robot, "torque_components", q=q, qd=qd, qdd=qdd)
+    q, qd, qdd = of_tree(robot, "torque_components", q=q, qd=qd, qdd=qdd)
     tree, n = robot.tree, robot.n
     k = links(tree, q)
     V, _ = velocities(tree, k, filtered(tree, k, PLAIN), qd)

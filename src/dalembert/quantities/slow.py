@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dalembert.algebra.spatial import Array, cross, dot, scaled, stack, zeros
 from dalembert.arguments import arrays
 from dalembert.derived.joints import loading
-from dalembert.engine.evaluation import moving
+from dalembert.engine.evaluation import moving, of_tree
 from dalembert.engine.names import Backend, Result
 from dalembert.errors import Error
 from dalembert.formulations import angular_velocity_lagrange as silver
@@ -113,7 +113,7 @@ def dalembert_velocity_terms(robot: Model, q: ArrayLike, qd: ArrayLike) -> Veloc
     >>> bool(abs(sum(parts) - arm.dalembert_terms(*state).h_tran).max() < 1e-14), parts.coriolis_own.tolist()
     (True, [0.0, 0.0])
     """
-    q, qd = moving(robot, "dalembert_velocity_terms", q=q, qd=qd)
+    q, qd = of_tree(robot, "dalembert_velocity_terms", q=q, qd=qd)
     tree, poses = with_gravity(robot, (0.0, 0.0, 0.0)).tree, robot.tree.poses(q)
     links = silver.outward(tree, poses, qd, np.zeros(qd.shape), None)
     before: list[Any] = []  # centrifugal and Coriolis acceleration of each link's origin

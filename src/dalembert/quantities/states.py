@@ -38,7 +38,7 @@ def evaluate_states(
     if quantity not in ("inverse_dynamics", "forward_dynamics"):
         raise Error(f"files of states are for inverse_dynamics and forward_dynamics, got {brief(quantity)}")
     a_robot(robot, "evaluate_states")
-    method = described.check_method(method, robot.parents)
+    method = described.check_method(method, robot)
     everything = flag(everything, "everything")
     wanted = ["q"] if flag(at_rest, "at_rest") else list(described.inputs)
     (result,) = described.outputs

@@ -38,12 +38,14 @@ STICKING = Quantity(
     recipes=("semismooth_newton",),
     divides=True,
     orders={"semismooth_newton": 3},
+    coupled=sticking_dynamics,
+    coupled_methods=("semismooth_newton",),
 )
 
 
-def held(robot: Model, given: Mapping[str, Any], method: str, backend: Backend, out: Out) -> Any:
+def held(robot: Model, given: Mapping[str, Any], method: str | None, backend: Backend, out: Out) -> Any:
     """What `forward_dynamics` asks for with sticking=True."""
-    if method != "articulated_body":
+    if method is not None:
         raise Error(f"forward_dynamics: sticking=True has a method of its own, so leave method out; got {brief(method)}")
     return _asked(robot, given, backend, out)
 

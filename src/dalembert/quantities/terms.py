@@ -107,7 +107,7 @@ def probe(
     >>> bool(abs(arm.probe([0.1, 0.2], [1.0, 2.0]).D - arm.lagrange_euler_terms([0.1, 0.2], [1.0, 2.0]).D).max() < 1e-14)
     True
     """
-    quantity_named("inverse_dynamics").check_method(method, robot.parents)
+    quantity_named("inverse_dynamics").check_method(method, robot)
     bare = without_armature(without_friction(robot))
     floating = with_gravity(bare, (0.0, 0.0, 0.0))
     q, qd = joint_vectors(robot, "probe", q=q, qd=qd)

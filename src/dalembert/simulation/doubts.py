@@ -103,7 +103,7 @@ def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
     few = np.unique(np.linspace(0, len(trajectory) - 1, 5).astype(int))
     if stiff := too_stiff(trajectory, trajectory.q[..., few, :], integrator, step):
         return stiff
-    if friction_law(trajectory.robot).jumps and not trajectory.sticks:
+    if friction_law(trajectory.robot.open).jumps and not trajectory.sticks:
         return f"with slip_speed={trajectory.slip_speed:g} friction is too steep for {integrator}; use a larger one, or moreau"
     if integrator in SOLVERS:
         return f"the tolerances of {integrator} are too loose; reduce rtol and atol"
@@ -113,7 +113,7 @@ def _reason(trajectory: Trajectory, integrator: str, step: float) -> str:
 
 def too_stiff(trajectory: Trajectory, q: Array, integrator: str, step: float) -> str:
     """In words: that damping stops a joint faster than steps of fixed length can follow, at some positions; or nothing."""
-    damping = friction_law(trajectory.robot).damping
+    damping = np.array([joint.damping for joint in trajectory.robot.joints])
     if integrator in SOLVERS or not damping.any():
         return ""
     try:

@@ -68,7 +68,9 @@ class _Driven:
         self.rows = integrator.steps(ITERATIONS[1])
         factors, scrap = table(self.rows, plan.step), np.empty((2, 1, 1, 1, *q.shape))
         self.tau = np.zeros((1, 1, 1, *q.shape))
-        self.stages = Stages(plan.kernel(acting), q, v, np.zeros((*q.shape, 6)) if acting.function else acting.constant)
+        self.stages = Stages(
+            plan.kernel(acting), q, v, np.zeros((len(q), len(plan.robot.links), 6)) if acting.function else acting.constant
+        )
         kept = scrap[0], scrap[1]
         self.passes = [self.stages.prepared(row[None], self.tau, kept, (1, 1, 1)) for row in factors]
         self.work: Array = np.zeros(len(q))  # of forces that are held over each step
@@ -101,8 +103,8 @@ class _Driven:
         qd = self.velocity(self.plan.robot, at_q, at_v).reshape(self.shape).copy()
         self.tau[0, 0, 0] = self.force((step + stage.at) * self.plan.step, q, qd, step, s).reshape(at_q.shape)
         if self.acting.function:
-            pushing = np.broadcast_to(self.acting.function(q), (*self.shape, 6))
-            self.stages.wrenches[0][0, 0, 0] = pushing.reshape(*at_q.shape, 6)
+            target = self.stages.wrenches[0][0, 0, 0]
+            target[...] = np.broadcast_to(self.acting.function(q), (*self.shape[:-1], *target.shape[1:])).reshape(target.shape)
 
     def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
         """The joint forces (..., n)."""

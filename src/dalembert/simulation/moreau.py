@@ -217,7 +217,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     """All steps under forces or wrenches that Python gives: twice in the middle of each step, before and after the predictor."""
     q, v = start.flat()
     control, shape = Control(start, forces), (*start.batch, plan.robot.n)
-    pushed: Any = np.zeros((*q.shape, 6)) if acting.function else acting.constant
+    pushed: Any = np.zeros((len(q), len(plan.robot.links), 6)) if acting.function else acting.constant
     steps, h = Steps.start(machine(plan, acting, stops), q, v, pushed), plan.step
     state = steps.state
     kept: dict[str, list[Any]] = {name: [] for name in (*KEPT, "tau", "memory")}
@@ -236,7 +236,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     for k in range(plan.samples * plan.every):
         middle, time = state["q"] + h / 2 * state["v"], (k + 0.5) * h
         if acting.function:
-            pushed[...] = _pushing(acting.function, middle, start)
+            pushed[...] = _pushing(acting.function, middle, start, pushed.shape)
         before, memory = {name: x.copy() for name, x in state.items()}, control.memory
         tau, rate = asked(time, k, middle, state["v"], memory)
         steps.once(tau, tau)
@@ -259,7 +259,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
     return _gathered([np.stack(kept[name], axis=1) for name in KEPT], np.stack(kept["tau"], axis=1), memories)
 
 
-def _pushing(function: Callable[[Array], Array], q: Array, start: Start) -> Array:
-    """Wrenches (B, n, 6) at these positions."""
-    n = q.shape[-1]
-    return np.broadcast_to(function(q.reshape(*start.batch, n)), (*start.batch, n, 6)).reshape(*q.shape, 6).copy()
+def _pushing(function: Callable[[Array], Array], q: Array, start: Start, shape: tuple[int, ...]) -> Array:
+    """Wrenches (B, links, 6) at these positions."""
+    found = function(q.reshape(*start.batch, q.shape[-1]))
+    return np.broadcast_to(found, (*start.batch, *shape[1:])).reshape(shape).copy()

@@ -22,7 +22,7 @@ from dalembert.model.model import Model
 from dalembert.model.wrench import Wrench, wrench_array
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
-from dalembert.quantities.dynamics import mass_matrix
+from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
 from dalembert.simulation.doubts import judged, too_stiff
 from dalembert.simulation.integrators import INTEGRATORS
@@ -131,7 +131,7 @@ class Kind(NamedTuple):
 
 def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> Kind:
     """What was chosen, with defaults; an integrator that does not go with the robot's friction is refused."""
-    jumps, stops = friction_law(robot).jumps, None
+    jumps, stops = friction_law(robot.open).jumps, None
     slip = 0.0 if slip_speed is None else positive(slip_speed, "simulate: slip_speed")
     if restitution is not None:
         share = number(restitution, "simulate: restitution")
@@ -155,7 +155,7 @@ def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> K
 
 def saturated(forces: Forces, robot: Model) -> Forces:
     """Forces that stay within the effort limits."""
-    most = np.array([link.joint.effort_limit for link in robot.links])
+    most = np.array([joint.effort_limit for joint in robot.joints])
     if forces.array is not None:
         return forces._replace(array=np.clip(forces.array, -most, most))
     function = cast("Callable[..., Any]", forces.function)
@@ -178,7 +178,7 @@ def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting,
     check_route(route, integrator)
     if integrator == MOREAU:
         _check_moreau(plan, kind, start)
-    if route != "joint" and any(link.joint.load_friction for link in robot.links):
+    if route != "joint" and any(joint.load_friction for joint in robot.joints):
         raise Error(f'{robot.name} has load-dependent friction, which velocities={route!r} does not have; use velocities="joint"')
     views = VIEWS[route]
     v = views.into(robot, start.q, start.qd)
@@ -211,7 +211,7 @@ def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
         return
     beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
     if beyond.any():
-        joint = plan.robot.links[int(np.argmax(beyond))].joint
+        joint = plan.robot.joints[int(np.argmax(beyond))]
         raise Error(
             f"simulate: joint {joint.name!r} starts beyond its stops, which are at {joint.lower:g} and {joint.upper:g}; "
             "start between them, or leave restitution out"
@@ -230,14 +230,14 @@ VIEWS = {
     "quasi": View(quasi_velocity, joint_velocity),
     "momentum": View(
         lambda robot, q, qd: rotate(mass_matrix(robot, q), qd),
-        lambda robot, q, p: joint_velocity(robot, q, _quasi_momentum(robot, q, p)),
+        lambda robot, q, p: joint_velocity(robot, q, quasi_force(robot, q, p)) if robot.is_tree else _velocity(robot, q, p),
     ),
 }
 
 
-def _quasi_momentum(robot: Model, q: Array, p: Array) -> Array:
-    """nu = m^-1 p, so that qd = m^-T nu = M^-1 p."""
-    return quasi_force(robot, q, p)
+def _velocity(robot: Model, q: Array, p: Array) -> Array:
+    """M^-1 p of a coupled robot, which has no quasi-velocities; nu = m^-1 p, qd = m^-T nu take fewer operations."""
+    return rotate(inverse_mass_matrix(robot, q), p)
 
 
 def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
@@ -278,7 +278,7 @@ def _check_method(robot: Model, method: str | None) -> None:
     if isinstance(method, str) and method in (*INTEGRATORS, MOREAU, *adaptive.SOLVERS):
         raise Error(f"simulate: {method!r} is an integrator: integrator={method!r}; method selects the forward dynamics")
     if method is not None:
-        quantity_named("forward_dynamics").check_method(method, robot.parents)
+        quantity_named("forward_dynamics").check_method(method, robot)
 
 
 def _start(robot: Model, q0: Any, qd0: Any) -> Start:
@@ -323,19 +323,20 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
         return Acting(None, None, None)
     given = wrench_array(robot, start.q, wrenches) if isinstance(wrenches, Mapping) else wrenches
     array = numbers(given, "simulate: wrenches").astype(float, copy=False)
-    if array.shape[-2:] != (robot.n, 6):
-        raise Error(f"simulate: wrenches must be (..., {robot.n}, 6), got {array.shape}")
+    links = len(robot.links)
+    if array.shape[-2:] != (links, 6):
+        raise Error(f"simulate: wrenches must be (..., {links}, 6), got {array.shape}")
     try:
-        wide = np.broadcast_to(array, (*start.batch, robot.n, 6))
+        wide = np.broadcast_to(array, (*start.batch, links, 6))
     except (ValueError, RuntimeError):
         raise Error(f"simulate: wrenches {array.shape} and the rollouts {start.batch} do not broadcast") from None
     if not isinstance(wrenches, Mapping):
-        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), robot.n, 6), None)
+        return Acting(array[..., None, :, :] if array.ndim > 2 else array, wide.reshape(prod(start.batch), links, 6), None)
     named = dict(wrenches)
     over_time = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
         return Acting(over_time, None, lambda q: wrench_array(robot, q, named))
-    return Acting(over_time, wide.reshape(prod(start.batch), robot.n, 6), None)
+    return Acting(over_time, wide.reshape(prod(start.batch), links, 6), None)
 
 
 def _over_time(wrench: Wrench) -> Wrench:
@@ -356,7 +357,7 @@ def _passed(robot: Model, trajectory: Trajectory) -> None:
     if not passed.any():
         return
     first = np.unravel_index(np.argmax(np.moveaxis(passed, 1, 0)), (len(trajectory), len(q), n))
-    joint = robot.links[int(first[-1])].joint
+    joint = robot.joints[int(first[-1])]
     warn(
         f"joint {joint.name!r} of {robot.name} passes its limits, {joint.lower:g} and {joint.upper:g}, at t = "
         f"{trajectory.time[first[0]]:g} s; restitution=0 makes them stops",

@@ -15,7 +15,7 @@ from dalembert.derived.joints import Jump, friction, left_of, slipping
 from dalembert.derived.make import Body, Make
 from dalembert.engine.program import program
 from dalembert.engine.quantity import Quantity, Values
-from dalembert.engine.registry import OUTSIDE, TAU, methods
+from dalembert.engine.registry import OUTSIDE, SOLVING, TAU, methods
 from dalembert.errors import Error
 from dalembert.model.edit import without_friction
 from dalembert.model.model import Model
@@ -91,6 +91,8 @@ STAGE = Quantity(
     options={"velocities": "joint", "slip_speed": 0.0},
     recipe=_stage,
     recipes=methods("forward_dynamics"),
+    coupled=_stage,
+    coupled_methods=SOLVING,
 )
 
 

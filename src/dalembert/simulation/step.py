@@ -290,4 +290,6 @@ STEP = Quantity(
     recipe=_step,
     recipes=("time_stepping",),
     orders={"time_stepping": 3},
+    coupled=_step,
+    coupled_methods=("time_stepping",),
 )

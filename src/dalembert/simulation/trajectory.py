@@ -145,7 +145,7 @@ class Trajectory:
         if self.slip_speed:
             left = left_of(self.robot, self.qd, self.tau, slipping(self.slip_speed))
             return power(self.robot, self.qd, self.tau - left)
-        loaded = any(link.joint.load_friction for link in self.robot.links)
+        loaded = any(joint.load_friction for joint in self.robot.joints)
         return power(self.robot, self.qd, friction_force(self.robot, self.qd, self.tau if loaded else None))
 
     @property

@@ -87,8 +87,10 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     if not robot.n:
         return Bench(robot.name, states, (), (f"{robot.name} has no moving joints: there is nothing to measure",))
     told = chosen(progress, f"measuring {robot.name}")
-    other = pinocchio_model(robot) if find_spec("pinocchio") else None
-    if other is None:
+    other = pinocchio_model(robot) if find_spec("pinocchio") and robot.is_tree else None
+    if not robot.is_tree:
+        notes.append(f"{robot.name} has coupled joints or rotors behind a transmission, which are not compared with Pinocchio's")
+    elif other is None:
         notes.append("Pinocchio is not installed (pip install pin), so there is no comparison")
     for done, (quantity, name) in enumerate(BENCHED.items(), 1):
         given = random_inputs(robot, quantity_named(quantity).inputs, rng, states)

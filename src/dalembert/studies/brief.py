@@ -20,10 +20,10 @@ def forces(robot: Robot) -> tuple[str, Cells]:
     motion = follow(robot)
     parts = torques(robot, motion)
     cells = [["joint", "unit", "largest force", *parts._fields[1:]]]
-    for i, link in enumerate(robot.links):
-        unit = "N" if link.joint.kind == "prismatic" else "N m"
+    for i, joint in enumerate(robot.joints):
+        unit = "N" if joint.kind == "prismatic" else "N m"
         sizes = [float(np.abs(part[:, i]).max()) for part in parts]
-        cells.append([link.joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
+        cells.append([joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
     return f"largest joint forces, and their parts, along the motion of the report ({motion.time[-1]:g} s)", cells
 
 

@@ -13,7 +13,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, flag, several, whole
 from dalembert.engine.kernels import compile
 from dalembert.engine.program import operation_count
-from dalembert.engine.registry import methods, quantity_named
+from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import MOST_WORK, order, work
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
 from dalembert.model.model import Model, a_robot
@@ -166,7 +166,10 @@ def compare(
     states, everything = whole(states, "states", 1, MOST_STATES), flag(everything, "everything")
     if not robot.n:
         return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
-    told, total = chosen(progress, f"comparing methods for {robot.name}"), sum(len(methods(quantity)) for quantity in wanted)
+    told, total = (
+        chosen(progress, f"comparing methods for {robot.name}"),
+        sum(len(_ordered(robot, quantity)) for quantity in wanted),
+    )
     done, rows, notes = 0, list[Row](), list[str]()
     for quantity in wanted:
         try:
@@ -187,8 +190,8 @@ def compare(
 
 def _ordered(robot: Model, quantity: str) -> list[str]:
     """The methods of a quantity, the default one first."""
-    default = quantity_named(quantity).default(robot.parents)
-    return [default, *(m for m in methods(quantity) if m != default)]
+    default = quantity_named(quantity).method_of(robot)
+    return [default, *(m for m in quantity_named(quantity).methods_of(robot) if m != default)]
 
 
 def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
@@ -197,7 +200,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     count = max(states, SAMPLE)
     given = random_inputs(robot, described.inputs, rng, count)
     evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
-    expected = evaluate(described.default(robot.parents))
+    expected = evaluate(described.method_of(robot))
     if not np.isfinite(expected).any():
         raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may show why")
 

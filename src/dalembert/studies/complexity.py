@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.engine.registry import methods
+from dalembert.engine.registry import methods, quantity_named
 from dalembert.engine.size import MOST_WORK, work
 from dalembert.model.dh import DHRow
 from dalembert.model.model import Model, a_robot
@@ -209,8 +209,9 @@ def comparable(robot: Model) -> bool:
 def _of_robot(robot: Robot, quantity: str) -> Text:
     title = f"{quantity.replace('_', ' ')} by"
     rows = [[title, "customized mul", "add", "total", "general mul", "add", "total", "printed mul", "add", "total", "where"]]
-    large = [method for method in methods(quantity) if work(robot.parents, quantity, method) > MOST_WORK]
-    for method in (x for x in methods(quantity) if x not in large):
+    able = quantity_named(quantity).methods_of(robot)
+    large = [method for method in able if work(robot.parents, quantity, method) > MOST_WORK]
+    for method in (x for x in able if x not in large):
         counts = [robot.operation_count(quantity, method, customized=c) for c in (True, False)]
         ours = [method, *(str(x) for c in counts for x in (c.mul, c.add, c.total))]
         for k, p in enumerate((printed(method, quantity) if comparable(robot) else []) or [None]):

@@ -137,7 +137,7 @@ def compare(
 
 
 def _shape(template: tuple[Any, ...], n: int) -> tuple[int, ...]:
-    return tuple(n if d == "n" else d for d in template)
+    return tuple(n if isinstance(d, str) else d for d in template)
 
 
 def _residues(program: Program, values: dict[str, Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from dalembert.arguments import choice, listed, several
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error
 from dalembert.formulations import formulation
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.model.tree import Tree
 from dalembert.trace.program import Program, trace
 
@@ -82,6 +82,8 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     chosen = several(parts, "parts")
     for part in chosen:
         choice(part, "part of a symbolic robot:", PARTS)
+    if not robot.is_tree:
+        raise Error(f"closed forms are of trees whose joints are all free, which {robot.name} is not; {freed(robot)} has them")
     t = robot.tree
     entries: list[tuple[str, str, tuple[int, ...], float]] = []
 

@@ -33,7 +33,7 @@ class Visuals(NamedTuple):
     def bare(self, robot: Model) -> list[int]:
         """Links (-1: the base) that need shapes of our own: one of theirs is missing, or they have mass and none was given."""
         if not self.shapes:
-            return list(range(-1, robot.n))
+            return list(range(-1, len(robot.links)))
         seen, missed = {v.link for v in self.shapes}, {link for link, _ in self.missing}
         heavy = {i for i, link in enumerate(robot.links) if link.inertia.mass > 0}
         return sorted(missed | (heavy - seen))

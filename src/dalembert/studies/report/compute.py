@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.derived.joints import friction_law, joint_parameters
+from dalembert.derived.joints import friction_law, rotors
 from dalembert.errors import Error
 from dalembert.formulations import generalized_dalembert
 from dalembert.robots import Robot
@@ -124,10 +124,12 @@ def inertias(robot: Robot, motion: SampledMotion) -> Inertias:
     shape = (len(motion.time), robot.n, robot.n)
     if not robot.n:
         return Inertias(*([np.zeros(shape)] * 4))
-    tree, g = robot.tree, generalized_dalembert.geometry(robot.tree, motion.q)
-    tran, rot = generalized_dalembert.inertia_coefficients(tree, (len(motion.time),), *generalized_dalembert.partials(tree, g))
-    rotors = np.broadcast_to(np.diag(joint_parameters(robot)[0]), shape)
-    return Inertias(robot.mass_matrix(motion.q), tran, rot, rotors)
+    tree, coupling = robot.tree, robot.coupling
+    g = generalized_dalembert.geometry(tree, motion.q if coupling is None else coupling.positions(motion.q))
+    parts = generalized_dalembert.inertia_coefficients(tree, (len(motion.time),), *generalized_dalembert.partials(tree, g))
+    if coupling is not None:
+        parts = [coupling.pulled_back(coupling.pulled_back(part, -1), -2) for part in parts]
+    return Inertias(robot.mass_matrix(motion.q), *parts, np.broadcast_to(rotors(robot).astype(float), shape))
 
 
 def quasi(robot: Robot, motion: SampledMotion) -> Quasi | str:
@@ -173,8 +175,10 @@ def free(robot: Robot, motion: SampledMotion) -> Free | str:
         return "the robot has no joints"
     best: Free | None = None
     reasons: list[str] = []
-    law = friction_law(robot)
-    tried = [law.jumps, not any(x.joint.rubs for x in robot.links)]  # smooth integrators cannot, time stepping need not
+    tried = [
+        friction_law(robot.open).jumps,
+        not any(x.joint.rubs for x in robot.links),
+    ]  # smooth integrators cannot, time stepping need not
     for integrator, step in ATTEMPTS:
         if tried[integrator == "moreau"]:
             continue

@@ -12,13 +12,21 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.codegen.javascript import compact
 from dalembert.codegen.wasm import compact_module
-from dalembert.derived.joints import friction, friction_law, joint_parameters, loading, on_diagonal
+from dalembert.derived.joints import (
+    coupled_inertia,
+    friction,
+    friction_law,
+    joint_parameters,
+    load_friction,
+    loading,
+    on_diagonal,
+    tree_forces,
+)
 from dalembert.derived.loaded import BODIES, GRAVITY, Carriers, carriers, carrying, hand, loaded
 from dalembert.derived.sticking import newton
-from dalembert.engine.registry import methods, quantity_named
+from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import work
 from dalembert.errors import Error
-from dalembert.formulations import formulation
 from dalembert.robots import Robot
 from dalembert.simulation.step import Laws, stepping
 from dalembert.studies.report import figures
@@ -58,6 +66,8 @@ def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
         ],
         "missing": {},
     }
+    if robot.coupling is not None:
+        data["coupling"] = {"matrix": robot.coupling.matrix.tolist(), "offset": robot.coupling.offset.tolist()}
     if reason := _too_much(robot):
         data["missing"]["all"] = reason
         return Live(data, "", False)
@@ -67,10 +77,13 @@ def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
     programs, data["missing"], data["methods"] = _programs(robot, by, everything)
     data["step"] = STEP
     if sticks(robot, data.pop("stiffest")) and "drop" not in data["missing"]:
-        step = _sticking_step(robot, by)
-        if operation_count(step).total <= LARGE:
+        try:
+            step = _sticking_step(robot, by)
+        except Error as mixed:  # friction that holds no joint by itself
+            step, data["missing"]["friction"] = None, f"Falls are without friction: {mixed}."
+        if step is not None and operation_count(step).total <= LARGE:
             programs["sticking_step"] = step
-        else:
+        elif step is not None:
             data["missing"]["friction"] = "Steps with this robot’s friction are too long for a page: falls are without friction."
     sizes = {name: operation_count(program).total for name, program in programs.items()}
     wasm = everything or max(sizes.values()) > OPTIMIZED
@@ -93,7 +106,7 @@ def sticks(robot: Robot, stiffest: float) -> bool:
 
     Otherwise they are integrated by Runge and Kutta's method, as falls without friction are.
     """
-    return bool(friction_law(robot).sticks.any()) or not stiffest * STEP <= STABLE
+    return friction_law(robot.open).jumps or not stiffest * STEP <= STABLE
 
 
 # --- programs -----------------------------------------------------------------------------------------------------------
@@ -101,11 +114,11 @@ def sticks(robot: Robot, stiffest: float) -> bool:
 
 def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, Program], dict[str, str], dict[str, Any]]:
     """Programs by name; what is missing and why; and which formulations the page has, by quantity."""
-    programs = {"mass_matrix": loaded(robot, by, "mass_matrix", quantity_named("mass_matrix").default(robot.parents))}
+    programs = {"mass_matrix": loaded(robot, by, "mass_matrix", quantity_named("mass_matrix").method_of(robot))}
     missing: dict[str, str] = {}
     known: dict[str, dict[str, str]] = {}
     for quantity in SWITCHED:
-        default = quantity_named(quantity).default(robot.parents)
+        default = quantity_named(quantity).method_of(robot)
         try:
             robot.program(quantity)  # which says what a robot lacks
         except Error as error:
@@ -113,7 +126,7 @@ def _programs(robot: Robot, by: Carriers, everything: bool) -> tuple[dict[str, P
             continue
         programs[quantity] = loaded(robot, by, quantity, default)
         known[quantity] = {default: quantity}
-        for method in methods(quantity) if everything else ():
+        for method in quantity_named(quantity).methods_of(robot) if everything else ():
             if method != default and work(robot.parents, quantity, method) <= TRACED:
                 name = known[quantity][method] = f"{quantity}_{method}"
                 programs[name] = loaded(robot, by, quantity, method)
@@ -128,7 +141,7 @@ def _friction(robot: Robot) -> Program:
     """The joint forces that friction takes at given velocities, with a load: the forces that the links need."""
 
     def taken(qd: Any, load: Any) -> Any:
-        more = load * (loading(robot, qd, load) - 1) if friction_law(robot).load_friction.any() else 0 * load
+        more = load * (loading(robot, qd, load) - 1) if load_friction(robot).any() else 0 * load
         return sum(friction(robot, qd), more)
 
     return trace(taken, {"qd": (robot.n,), "load": (robot.n,)}, outputs=("tau",))
@@ -136,13 +149,14 @@ def _friction(robot: Robot) -> Program:
 
 def _sticking_step(robot: Robot, by: Carriers) -> Program:
     """Moreau's step with loads and gravity as inputs: the state after it, whether it is done, and where its iterations ended."""
-    n, armature = robot.n, joint_parameters(robot)[0]
+    n, forces = robot.n, tree_forces(robot)
+    armature = joint_parameters(robot)[0] if robot.is_tree else np.zeros(0)  # of others they are in the mass matrix
     solvers = [partial(newton, iterations=count) for count in ITERATIONS]
 
     def body(q: Any, v: Any, guess: Any, tau: Any, step: Any, again: Any, bodies: Any, gravity: Any) -> Any:
         tree = carrying(by, bodies, gravity)
-        mass, forces = (formulation(*names) for names in (("mass_matrix", "composite_body"), ("inverse_dynamics", "newton_euler")))
-        laws = Laws(lambda q: on_diagonal(mass(tree, q), armature), lambda *_: 0, lambda *_: 0)  # energies are for stops
+        inertia = lambda q: on_diagonal(coupled_inertia(robot, q, tree), armature)  # noqa: E731
+        laws = Laws(inertia, lambda *_: 0, lambda *_: 0)  # energies are for stops
         move = stepping(robot, laws, (), (), solvers, lambda q, qd: forces(tree, q, qd, np.zeros(n, dtype=int)))
         zero = np.zeros((), dtype=object)
         new_q, new_v, _, done, ended, *_ = move(q, v, np.zeros(3), zero, guess, tau, tau, step, again)
@@ -205,8 +219,8 @@ def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:
 
 
 def _counts(robot: Robot, quantity: str) -> dict[str, int]:
-    default = quantity_named(quantity).default(robot.parents)
-    names = [default, *(m for m in methods(quantity) if m != default)]
+    default = quantity_named(quantity).method_of(robot)
+    names = [default, *(m for m in quantity_named(quantity).methods_of(robot) if m != default)]
     try:
         return {m: robot.operation_count(quantity, m).total for m in names if work(robot.parents, quantity, m) <= TRACED}
     except Error:
@@ -217,7 +231,7 @@ def _counts(robot: Robot, quantity: str) -> dict[str, int]:
 
 
 def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
-    joints = [link.joint for link in robot.links]
+    joints = robot.joints
     ranges = _ranges(robot)
     q = np.random.default_rng(0).uniform(ranges[:, 0], ranges[:, 1], (SAMPLES, robot.n))
     sizes = _sizes(robot, q)
@@ -230,7 +244,7 @@ def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
         "limits": [[x if np.isfinite(x) else None for x in (j.lower, j.upper)] for j in joints],
         "efforts": [j.effort_limit if np.isfinite(j.effort_limit) and j.effort_limit > 0 else None for j in joints],
         "prismatic": [j.kind == "prismatic" for j in joints],
-        "rubs": any(j.rubs for j in joints),
+        "rubs": any(x.joint.rubs for x in robot.links),
         "mass": float(sum(x.inertia.mass for x in robot.links)),
         "radius": stage.radius,
         "gravity": {"size": float(np.linalg.norm(robot.gravity)), "down": down.tolist(), "side": _unit(side).tolist()},
@@ -242,7 +256,7 @@ def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
 
 def _ranges(robot: Robot) -> Array:
     """What a slider runs through, (n, 2): the limits, or a turn or a metre about zero."""
-    half = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    half = np.array([0.5 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
     low, high = robot.lower, robot.upper
     low, high = (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * half, -half)),
@@ -255,7 +269,7 @@ def _sizes(robot: Robot, q: Array) -> dict[str, Any]:
     """Torques, brakes and stops in proportion to this robot, from its mass matrix at many positions."""
     M: Array = robot.mass_matrix(q, backend="numpy")
     typical = np.diagonal(M, axis1=1, axis2=2).mean(axis=0)
-    damping = friction_law(robot).damping
+    damping = np.array([joint.damping for joint in robot.joints])
     try:
         inverse = np.linalg.inv(M)
         least = 1 / np.diagonal(inverse, axis1=1, axis2=2).max(axis=0)

@@ -26,7 +26,7 @@ def structure(robot: Robot) -> str:
     """Joint letters, shortened if there are many, and whether the links branch."""
     letters = robot.structure
     told = letters if len(letters) <= LONG else ", ".join(f"{letters.count(x)} {x}" for x in "RPH" if x in letters)
-    branches = robot.parents != tuple(range(-1, robot.n - 1))
+    branches = robot.parents != tuple(range(-1, len(robot.links) - 1))
     return (told + (", a tree" if branches else "")) or "none"
 
 
@@ -71,7 +71,7 @@ def margin(robot: Robot, tau: Array) -> tuple[float, str] | None:
     >>> margin(da.robot("two_link"), np.ones((5, 2))) is None
     True
     """
-    limits = np.array([x.joint.effort_limit for x in robot.links])
+    limits = np.array([joint.effort_limit for joint in robot.joints])
     known = np.isfinite(limits) & (limits > 0)
     if not known.any():
         return None

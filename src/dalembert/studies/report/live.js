@@ -4,7 +4,7 @@
 const study = JSON.parse($("data").textContent);
 const doubles = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 const motion = Object.fromEntries(Object.entries(study.motion).map(([key, text]) => [key, doubles(text)]));
-const spec = study.live, n = spec.chain.length, can = !spec.missing.all;
+const spec = study.live, n = spec.coupling ? spec.coupling.matrix[0].length : spec.chain.length, can = !spec.missing.all;
 const arm = mechanics({ ...spec, gravity: spec.gravity || { size: 0, down: [0, 0, -1], side: [1, 0, 0] }, bodies: spec.bodies || [] }, typeof programs === "undefined" ? null : programs);
 const panels = can ? createPanels(spec) : null;
 const [first, last] = [motion.time[0], motion.time[motion.time.length - 1]];
@@ -218,7 +218,8 @@ function lets(event) {
 const MOVES = { w: [0, 0, 1], s: [0, 0, -1], a: [0, 1, 0], d: [0, -1, 0], r: [1, 0, 0], f: [-1, 0, 0] };
 const PUSHES = { l: [1, 0, 0], j: [-1, 0, 0], i: [0, 1, 0], k: [0, -1, 0], u: [0, 0, 1], o: [0, 0, -1] };
 const MODES = { " ": () => setMode(state.mode === "drop" ? "hold" : "drop"), h: () => setMode("hold"), g: () => setMode("float"), p: () => play(!state.playing), 0: reset };
-let chosen = n - 1;
+const count = spec.chain.length;
+let chosen = count - 1;
 
 function moveHand(way) {
   if (state.mode !== "hold") setMode("hold");
@@ -237,7 +238,7 @@ function pressed(event) {
     state.push = { key, link: chosen, local: spec.middles[chosen], force: PUSHES[key].map((x) => 0.3 * spec.push.most * x) };
     tell(`Pushing ${study.links[chosen]} with ${Math.round(0.3 * spec.push.most)} N.`);
   } else if (key === "[" || key === "]") {
-    chosen = (chosen + (key === "]" ? 1 : n - 1)) % n;
+    chosen = (chosen + (key === "]" ? 1 : count - 1)) % count;
     tell(`Pushes act on ${study.links[chosen]}.`);
   } else if (!MODES[key]) return;
   event.preventDefault();
@@ -290,7 +291,7 @@ function connectView() {
       const rows = tip.link < 0 ? spec.base : arm.poses(state.q).links[tip.link];
       return placed(rows, [tip.at[3], tip.at[7], tip.at[11]]);
     }));
-    stage = createScene(canvas, { ...study.scene, links: n, base: spec.base }, paths);
+    stage = createScene(canvas, { ...study.scene, links: spec.chain.length, base: spec.base }, paths);
   } catch (error) {
     const words = document.createElement("p");
     words.className = "failed";

@@ -68,7 +68,7 @@ function turnBetween(from, to) {
 }
 
 function mechanics(spec, programs) {
-  const n = spec.chain.length, rest = new Float64Array(n), origin = [spec.base[3], spec.base[7], spec.base[11]];
+  const n = spec.coupling ? spec.coupling.matrix[0].length : spec.chain.length, rest = new Float64Array(n), origin = [spec.base[3], spec.base[7], spec.base[11]];
   const turned = [0, 1, 2, 4, 5, 6, 8, 9, 10].map((k) => spec.base[k]);  // the rotation of the base
   const world = {
     load: 0, hand: 0, size: spec.gravity.size, tilt: 0, rubs: spec.rubs, stops: true, methods: {},
@@ -104,8 +104,12 @@ function mechanics(spec, programs) {
     return { pose, J, com, at: [pose[3], pose[7], pose[11]] };
   }
 
-  function poses(q) {  // of all links, and the axes of the joints: z, then a point
-    const links = [], axes = [];
+  // All joints from those that are independent, and back from forces: q = B y + b, B^T tau.
+  const joints = ({ matrix, offset }, q) => matrix.map((row, i) => row.reduce((sum, x, j) => sum + x * q[j], offset[i]));
+  const gathered = ({ matrix }, felt) => Float64Array.from(rest, (_, j) => matrix.reduce((sum, row, i) => sum + row[j] * felt[i], 0));
+
+  function poses(y) {  // of all links, and the axes of the joints: z, then a point
+    const links = [], axes = [], q = spec.coupling ? joints(spec.coupling, y) : y;
     spec.chain.forEach((link, i) => {
       const T = composed(link.parent < 0 ? spec.base : links[link.parent], link.before);
       axes.push([T[2], T[6], T[10], T[3], T[7], T[11]]);
@@ -115,13 +119,13 @@ function mechanics(spec, programs) {
   }
 
   function jointForces(axes, link, p, F) {  // J^T F of a force at the point p of a link
-    const felt = new Float64Array(n);
+    const felt = new Float64Array(spec.chain.length);
     for (let i = link; i >= 0; i = spec.chain[i].parent) {
       const [zx, zy, zz, ox, oy, oz] = axes[i], [turn, slide] = spec.chain[i].screw, x = p[0] - ox, y = p[1] - oy, z = p[2] - oz;
       felt[i] = turn * ((zy * z - zz * y) * F[0] + (zz * x - zx * z) * F[1] + (zx * y - zy * x) * F[2])
         + slide * (zx * F[0] + zy * F[1] + zz * F[2]);
     }
-    return felt;
+    return spec.coupling ? gathered(spec.coupling, felt) : felt;
   }
 
   // What a push does to the joints: a force at a point of a link, or a spring from there to a target, as strong as is allowed.

@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 
 from dalembert.errors import optional
-from dalembert.model.check import CONVENTIONS
+from dalembert.model.check import CONVENTIONS, around
 from dalembert.robots import Robot
 from dalembert.studies.report.figures import Section, number, table_html, vector
 from dalembert.symbolic.closed_form.equations import Equations, equations
@@ -25,7 +25,8 @@ def parameters(robot: Robot) -> Section:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
     findings = len(robot.check())
     badge = f'<span class="badge doubt">{findings} doubtful figure{"" if findings == 1 else "s"}</span>' if findings else ""
-    body = _joints(robot) + _bodies(robot) + _frames(robot) + doubts(robot)
+    words = "".join(f'<p class="note">{what.capitalize()}: {escape(told)}.</p>' for what, told in around(robot).items())
+    body = _joints(robot) + words + _bodies(robot) + _frames(robot) + doubts(robot)
     return Section("parameters", "Parameters", body, badge=badge)
 
 
@@ -42,7 +43,7 @@ def _joints(robot: Robot) -> str:
     rows = []
     for link in robot.links:
         j = link.joint
-        kind = j.kind + (f" {number(j.pitch)} m/rad" if j.kind == "helical" else "") + (" (mimic)" if j.mimic else "")
+        kind = j.kind + (f" {number(j.pitch)} m/rad" if j.kind == "helical" else "")
         span = f"{number(j.lower)} … {number(j.upper)}" if np.isfinite([j.lower, j.upper]).any() else "free"
         fields = ("velocity_limit", "effort_limit", "damping", "coulomb", "armature", *more)
         rest = (number(x) if np.isfinite(x) else "–" for x in (getattr(j, field) for field in fields))
@@ -87,6 +88,8 @@ def closed_forms(robot: Robot) -> Section:
     key, title = "equations", "Closed-form equations"
     if not robot.n:
         return Section(key, title, "<p>Without joints there are no equations of motion.</p>")
+    if not robot.is_tree:
+        return Section(key, title, "<p>Closed forms are of trees whose joints are all free, without coupling and transmission.</p>")
     form, terms = _readable(robot)
     if form is None:
         why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"

@@ -40,7 +40,7 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     [[-0.745, 0.428], [0.968, -0.925]]
     """
     low, high = _ranges(robot)
-    fastest = np.array([x.joint.velocity_limit or np.inf for x in robot.links])  # files write 0 for unknown
+    fastest = np.array([joint.velocity_limit or np.inf for joint in robot.joints])  # files write 0 for unknown
     share = np.modf((np.arange(robot.n) + 1) * 0.6180339887)[0]  # of the golden ratio: spread evenly, never twice the same
     middle = (0.5 + 0.3 * (share - 0.5)) * high + (0.5 - 0.3 * (share - 0.5)) * low
     move = np.minimum((0.36 + 0.3 * share) * (high - low), fastest * duration / PEAK)
@@ -50,7 +50,7 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
 
 def _ranges(robot: Model) -> tuple[Array, Array]:
     """The part of each joint's range that the move may use: about its middle, at most half a revolution or 0.6 m."""
-    reach = np.array([0.6 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    reach = np.array([0.6 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
     low, high = robot.lower, robot.upper
     low, high = (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - reach, -reach / 2)),

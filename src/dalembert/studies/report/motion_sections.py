@@ -18,7 +18,7 @@ NO_JOINTS = "<p>This robot has no joints.</p>"
 
 
 def _prismatic(robot: Robot) -> list[bool]:
-    return [link.joint.kind == "prismatic" for link in robot.links]
+    return [joint.kind == "prismatic" for joint in robot.joints]
 
 
 def force_units(robot: Robot) -> list[str]:
@@ -101,7 +101,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
 
 def _limit(robot: Robot, i: int) -> float:
     """The largest force of a joint; infinite where the model has none (files write 0)."""
-    return robot.links[i].joint.effort_limit or np.inf
+    return robot.joints[i].effort_limit or np.inf
 
 
 def _ordered(sizes: list[float]) -> list[int]:

@@ -213,7 +213,7 @@ def _matrix(robot: Robot) -> str:
         rows = ("<tr>" + cell * n + "</tr>") * n
         table = f'<table id="matrix" class="{style}" aria-label="Mass matrix"><tbody>{rows}</tbody></table>'
         body = f'<div class="scroll" tabindex="0" role="region" aria-label="Mass matrix">{table}</div>'
-    kinds = {link.joint.kind == "prismatic" for link in robot.links}
+    kinds = {joint.kind == "prismatic" for joint in robot.joints}
     units = "kg m², kg m, kg" if len(kinds) > 1 else "kg" if True in kinds else "kg m²"
     words = f"{units}. Colour: coupling, M<sub>ij</sub> / √(M<sub>ii</sub> M<sub>jj</sub>); blue positive, orange negative."
     return f'<section class="wide"><h2>Mass matrix</h2><p class="what">{words}</p>{body}</section>'

@@ -103,7 +103,7 @@ def looking(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage
     """How to look at the arm where it may go by itself, too: wherever its joints let it."""
     if not robot.n:
         return stage(robot, motion, looks)
-    reach = np.array([0.5 if x.joint.kind == "prismatic" else np.pi for x in robot.links])
+    reach = np.array([0.5 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
     low = np.where(np.isfinite(robot.lower), robot.lower, -reach)
     high = np.where(np.isfinite(robot.upper), robot.upper, reach)
     anywhere = np.random.default_rng(0).uniform(low, np.maximum(low, high), (60, robot.n))
@@ -146,7 +146,7 @@ def hands(robot: Model) -> list[tuple[int, Pose]]:
 
 def _leaves(robot: Model) -> list[int]:
     """The links that carry none; the base where there are no others."""
-    return sorted(set(range(robot.n)) - set(robot.parents)) or [-1]
+    return sorted(set(range(len(robot.links))) - set(robot.parents)) or [-1]
 
 
 def _frames(robot: Model, i: int) -> list[Frame]:
@@ -174,7 +174,8 @@ def shapes(robot: Model, motion: SampledMotion, base: float) -> list[dict[str, A
 
     `base` is the thickness of a link near the base; those further out are thinner.
     """
-    ends: dict[int, list[Array]] = {i: [] for i in range(-1, robot.n)}
+    ends: dict[int, list[Array]] = {i: [] for i in range(-1, len(robot.links))}
+    q = motion.q if robot.coupling is None else robot.coupling.positions(motion.q)
     for link, parent in zip(robot.links, robot.parents, strict=True):
         ends[parent].append(link.before.translation)
     for i, tip in tips(robot):
@@ -182,7 +183,7 @@ def shapes(robot: Model, motion: SampledMotion, base: float) -> list[dict[str, A
     bodies = [_tube(-1, [np.zeros(3), end], base) for end in ends[-1] if np.linalg.norm(end) > 0.3 * base]
     heaviest = max((link.inertia.mass for link in robot.links), default=0.0)
     for i, (link, thick) in enumerate(zip(robot.links, _thicknesses(robot, ends, base), strict=True)):
-        bodies += _joint(i, link, motion.q[:, i], thick)
+        bodies += _joint(i, link, q[:, i], thick)
         bodies += [_tube(i, elbow(link.after.inverse, end, thick), thick) for end in ends[i]]
         if (mass := link.inertia.mass) > 0:
             ball = base * (0.25 + 0.9 * (mass / heaviest) ** (1 / 3))
