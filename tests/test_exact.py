@@ -62,7 +62,7 @@ def test_recording_changes_nothing(quantity, by):
     for method in by:
         for joints, parents in CASES[::40]:
             wanted = ingredients(quantity, moving=method in methods(quantity, taking="base_twist"))
-            shapes = {k: tuple(len(joints) if d == "n" else d for d in shape) for k, shape in wanted.items()}
+            shapes = {k: tuple(len(joints) if isinstance(d, str) else d for d in shape) for k, shape in wanted.items()}
             point = random_point(joints, joints, wanted)
             function = on_tree(formulation(quantity, method), joints, parents)
             assert replay(trace(function, shapes), point).ravel().tolist() == function(*point.values()).ravel().tolist()
@@ -145,7 +145,7 @@ def test_formulas_of_weighted_second_derivatives_are_exact(joints, parents):
 
 def differentiated(joints, parents, function, wanted, wrt, outputs=("tau",)):
     """A random point, and the derivatives of a function of a tree there."""
-    shapes = {name: tuple(len(joints) if axis == "n" else axis for axis in shape) for name, shape in wanted.items()}
+    shapes = {name: tuple(len(joints) if isinstance(axis, str) else axis for axis in shape) for name, shape in wanted.items()}
     program = trace(on_tree(function, joints, parents), shapes, outputs=outputs)
     point = random_point(joints, joints, wanted)
     return point, replay(differentiate(program, wrt, mode="forward"), point)
