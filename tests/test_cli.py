@@ -323,6 +323,7 @@ def test_simulate_says_when_the_balance_is_bad(ran):
     assert code != 0 and "Coulomb friction" in err
 
 
+@pytest.mark.slow
 def test_simulate_with_stops(ran):
     code, out, _ = ran("simulate", "xarm7", "--q0", "0.3,0.3,0.3,0.3,0.3,0.3,0.3", "--restitution", "0.5", "-t", "2", "--saturate")
     assert code == 0 and "lost at stops" in out and "lost to friction" in out
@@ -528,6 +529,7 @@ def test_study_of_a_stone(ran):
     assert "stone: 0 joints" in out
 
 
+@pytest.mark.slow
 def test_terminals_get_tables_in_colours(monkeypatch):
     """Standard output that claims to be a terminal."""
 
@@ -565,6 +567,7 @@ def process(*arguments, **options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away(tmp_path):
     """As in `| head`: no traceback, no words."""
     (tmp_path / "in.csv").write_text(STATES + "1,2,3,4,5,6\n" * 100_000)

@@ -101,6 +101,7 @@ def test_what_the_pages_say_about_counts():
     assert len(differing) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "cheapest"), [(4, {"walker_orin_3"}), (10, {"articulated_body", "brandl", "kalman"})])
 def test_short_arms_have_a_mass_matrix_and_long_ones_none(n, cheapest):
     counts = {m: general_chain(n).operation_count("forward_dynamics", m).total for m in da.methods("forward_dynamics")}
@@ -154,6 +155,7 @@ def test_the_table_of_a_robot():
         assert words in text
 
 
+@pytest.mark.slow
 def test_the_table_of_forward_dynamics():
     text = str(da.complexity(da.robot("puma560"), "forward_dynamics"))
     for words in ("forward dynamics by", "brandl", "2400", "Kozlowski table 3, Brandl 1986", "Kozlowski table 2, general"):

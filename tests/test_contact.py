@@ -239,6 +239,7 @@ def test_later_calls_take_the_short_way(monkeypatch):
     np.testing.assert_array_equal(first, (control(0.0, q, still), arm.gravity_compensation(*held)))
 
 
+@pytest.mark.slow
 def test_batches_copies_and_frozen_values():
     arm = ROBOTS["puma560"]
     q, qd = drawn(arm, 3, 2)

@@ -216,6 +216,7 @@ def test_task_space_reaches_the_point_along_a_straight_line():
     assert np.ptp(offset @ along) > 0.3 and np.abs(qd[-1]).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sweep(["planar_3r", "panda"], quick=(0,)))
 def test_task_space_brings_redundant_arms_to_rest(name):
     """The point is where it should be, and what moves without moving it dies out as it should."""

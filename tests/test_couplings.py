@@ -58,7 +58,7 @@ FOLLOWING = [name for name, quantity in QUANTITIES.items() if quantity.follows]
 QUICK = [FOLLOWING.index(name) for name in ("inverse_dynamics", "kinetic_energy", "regressor", "poses")]
 
 
-@pytest.mark.parametrize("which", sweep(ROBOTS, quick=(0, 3)))
+@pytest.mark.parametrize("which", sweep(ROBOTS, quick=(3,)))
 @pytest.mark.parametrize("name", sweep(FOLLOWING, quick=QUICK))
 def test_what_takes_motions_and_gives_forces_is_that_of_the_tree(which, name):
     """The tensor law, written with tensordot, for every quantity of the registry that the rule is for; by every method for two."""
@@ -201,6 +201,7 @@ def test_reflected_joints():
     assert ((tree.lower <= robot.to_uncoupled(q)) & (robot.to_uncoupled(q) <= tree.upper)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ("gripper", "both"))
 def test_tasks_and_control(which):
     """Task space and control laws from M, J and g of the coupled robot."""
@@ -481,6 +482,7 @@ def test_words_about_couplings():
     assert "Coupled joints: joint4" in str(robot.generate("c", ["gravity_force"]))
 
 
+@pytest.mark.slow
 def test_comparison_and_derived_pages(tmp_path):
     robot = ROBOTS["gripper"]()
     compared = da.compare(robot, ("forward_dynamics", "mass_matrix"), states=10)

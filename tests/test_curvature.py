@@ -58,6 +58,7 @@ def test_two_link_value():
     close(arm.sectional_curvature(ref["q"], [1.0, 2.0], [0.3, -1.0]), ref["curvature"]["gauss_curvature"], 1e-12)
 
 
+@pytest.mark.slow
 def test_flat_robots():
     gantry = da.random_robot(1, "PPP")
     assert gantry.is_flat(np.zeros((5, 3)))

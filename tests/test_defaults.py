@@ -31,7 +31,7 @@ def test_every_rule_names_methods_of_its_quantity():
         assert method in QUANTITIES[name].methods and method != QUANTITIES[name].method and depth > 1
 
 
-@pytest.mark.parametrize(("name", "shape"), sweep(CASES, quick=range(10)))
+@pytest.mark.parametrize(("name", "shape"), sweep(CASES, quick=range(4)))
 def test_the_default_takes_fewer_operations(name, shape):
     """On robots with right angles and on general ones. A fifth may be lost near the crossover: see tools/crossovers.py."""
     parents = SHAPES[shape]

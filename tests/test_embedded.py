@@ -314,6 +314,7 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", (HOW_TO / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["gravity_compensation", "microcontroller"])
 def test_pages_run(page, tmp_path, monkeypatch):
     """From top to bottom, in Python; the loop in C compiles with the header that the page saves."""

@@ -374,6 +374,7 @@ def test_operators_are_guarded_without_rotors():
             assert np.isnan(robot.spatial_operators([[0.1, 0.0], [0.1, 1.0]]).G[0]).any()
 
 
+@pytest.mark.slow
 def test_conjugate_gradients():
     """No residual, tiny forces, and inertias over nine decades: an error within the condition number times rounding."""
     arm = da.robot("puma560").with_gravity((0, 0, 0))

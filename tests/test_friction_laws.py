@@ -43,6 +43,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(method):
             np.testing.assert_allclose(found, QDD, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_both_backends_and_the_cache_agree():
     for quantity, given in (("inverse_dynamics", QDD), ("forward_dynamics", QD)):
         native, plain = (getattr(ARM, quantity)(Q, QD, given, backend=b) for b in ("native", "numpy"))

@@ -536,6 +536,7 @@ def test_a_page_may_have_every_formulation(visit):
     close(tab.evaluate("live.shown.needed"), da.robot("two_link").gravity_force(tab.evaluate("Array.from(state.q)")), 1e-9)
 
 
+@pytest.mark.slow
 def test_large_programs_run_as_webassembly():
     arm = robot("long")
     stage = write.looking(arm, follow(arm))

@@ -142,6 +142,7 @@ def test_options_reach_derived_programs_and_general_counts():
         arm.operation_count("mass_matrix", customized=False, link="x")
 
 
+@pytest.mark.slow
 def test_calls_are_remembered_by_how_they_are_spelled():
     """The second call of any spelling gives the same bits; what is refused once is refused again."""
     arm = da.robot("panda")

@@ -251,7 +251,7 @@ def pages(tmp_path_factory):
 OPEN, FOLDED = ["motion", "torques", "energy"], ["parameters", "mass-matrix", "quasi-velocities", "comparison", "conventions"]
 
 
-@pytest.mark.parametrize("name", sweep(["two_link", "rp", "hostile", "bare", "nothing"], quick=(0, 2, 3, 4)))
+@pytest.mark.parametrize("name", sweep(["two_link", "rp", "hostile", "bare", "nothing"], quick=(0, 4)))
 def test_a_report_has_every_section_and_asks_for_nothing(pages, name):
     text = pages(name).read_text()
     found = Outline(text)
@@ -425,6 +425,7 @@ def test_hostile_names_do_nothing_in_a_browser(visit):
     assert "\"'=j<script>" in Path(download.value.path()).read_text()  # no formula for a spreadsheet
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sweep(["nothing", "bare"], quick=(0,)))
 def test_odd_robots_show_without_errors(visit, name):
     tab = visit(name)

@@ -87,6 +87,7 @@ def test_a_full_disk_takes_nothing_away():
     assert "command.txt: cannot be written: File too large" in err
 
 
+@pytest.mark.slow
 @linux
 def test_full_devices(tmp_path):
     motion = ARM.simulate([0.1, 0.2], duration=0.1, backend="numpy")
@@ -171,7 +172,7 @@ def test_pipes_and_devices_are_no_files(tmp_path):
             with pytest.raises(da.Error, match="must be a regular file, not a pipe or a device"):
                 da.load(path) if path.suffix in (".urdf", ".toml") else da.Trajectory.load(path, ARM)
         (tmp_path / f"folder-{name}").mkdir()
-        with pytest.raises(da.Error, match="Is a directory|is a folder"):
+        with pytest.raises(da.Error, match=r"Is a directory|is a folder"):
             da.load(tmp_path / f"folder-{name}") if "t" in name else da.Trajectory.load(tmp_path / f"folder-{name}", ARM)
     with pytest.raises(da.Error, match="closed by its reader"):
         ARM.save(tmp_path / "a.toml")
@@ -278,6 +279,7 @@ def test_motions_have_a_limit(tmp_path, monkeypatch):
     assert limits.ARRAYS == 1 << 30  # what the documentation says
 
 
+@pytest.mark.slow
 def test_shapes_are_looked_at_before_memory_is_taken(tmp_path):
     arrays = {"time": np.zeros(10**6), **dict.fromkeys(("q", "qd", "qdd", "tau"), np.zeros((10**6, 2)))}
     for k, wrong in enumerate(

@@ -98,6 +98,7 @@ def test_jax_function(tree):
 # --- PyTorch --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tensors_that_are_differentiated_name_their_function():
     """They have no numbers for NumPy; the message says what to call instead."""
     jax, torch, arm = pytest.importorskip("jax"), pytest.importorskip("torch"), da.robot("two_link")

@@ -311,6 +311,7 @@ def test_rollouts_are_the_same_alone_and_together():
     np.testing.assert_allclose(slow.q, many.q[:5], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_functions_give_what_arrays_give():
     robot, start = arm(), [2.0, 0.5]
     known = robot.simulate(start, duration=0.2, torque=[0.3, -0.1])
@@ -328,6 +329,7 @@ def test_functions_give_what_arrays_give():
     assert abs(world.q - stepped.q).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_controllers_are_of_second_order():
     """With a memory, too: an integral that friction winds up."""
 
@@ -376,7 +378,7 @@ def test_forces_stay_within_the_effort_limits():
 # --- forward dynamics at rest ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sweep(range(4), quick=(0,)))
 def test_sticking_accelerations_are_those_of_the_only_modes_that_fit(seed):
     rng = np.random.default_rng(seed)
     robot = da.random_robot(seed, "RPRR", (-1, 0, 1, 1)).with_friction(coulomb=rng.uniform(0, 8, 4), damping=0.3)
@@ -428,6 +430,7 @@ def test_sticking_takes_what_forward_dynamics_takes():
         robot.forward_dynamics(*state, sticking=True, method="kalman")
 
 
+@pytest.mark.slow
 def test_linearization_at_rest_leaves_the_jump_out():
     robot, state = arm(), ([0.3, 0.2], [0.0, 0.0], [1.0, 2.0])
     smooth = robot.with_friction(coulomb=0.0)
@@ -496,6 +499,7 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
     assert calls
 
 
+@pytest.mark.slow
 def test_the_step_is_a_program_that_anyone_can_run():
     """By the rules of its docstring, here with Python's floats."""
     robot, h = arm(-0.3, 0.7), 1e-3

@@ -136,6 +136,7 @@ def test_flat_out_zero_cases():
     assert arm.kinetic_energy(np.ones((3, 1, 6)), np.ones((2, 6))).shape == (3, 2)
 
 
+@pytest.mark.slow
 def test_outputs_into_arrays():
     arm = da.random_robot(2, "RPR").with_friction(damping=0.1)
     q, qd, _ = motion(arm, 7)

@@ -262,6 +262,7 @@ def test_simplification_is_the_same_twice_and_leaves_small_meshes():
     np.testing.assert_allclose(np.sort(simplified(brick).points, axis=0), np.sort(meshes.CORNERS, axis=0), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_dense_meshes_and_small_targets():
     dense = ball(105)
     assert len(dense.faces) > simplify.DENSE
