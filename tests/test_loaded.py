@@ -17,9 +17,7 @@ ARMS += [
     da.robot("puma560").with_armature(0.3).with_friction(damping=0.4),
     replace(da.robot("rp"), base=da.Pose.of((1, 2, 3), (0.3, 1, 2))),
 ]
-arms = pytest.mark.parametrize(
-    "robot", sweep(ARMS, quick=(3, len(ARMS) - 1)), ids=lambda r: f"{r.name}-{r.structure}"
-)
+arms = pytest.mark.parametrize("robot", sweep(ARMS, quick=(3, len(ARMS) - 1)), ids=lambda r: f"{r.name}-{r.structure}")
 
 
 def run(program, **arrays):
