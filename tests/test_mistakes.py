@@ -215,3 +215,11 @@ def test_what_large_robots_are_for():
     assert LONG.probe(q, q).H.shape == (30, 30, 30)
     star = da.random_robot(0, "R" * 30, [-1] * 30)
     assert star.inverse_dynamics(q, q, q, method="lagrange_euler", backend="numpy").shape == (30,)
+
+
+@pytest.mark.parametrize("link", [[10**5000], 10**5000, {"a": 1}, [[1]]], ids=["list", "number", "dict", "nested"])
+def test_options_are_short_values(link):
+    """What names no program ends in an Error, not in Python's refusal to write or hash it."""
+    arm, still = da.robot("two_link"), np.zeros(2)
+    with pytest.raises(da.Error, match="the options of impedance must be names, numbers or tuples of them"):
+        arm.impedance(still, still, np.eye(4), np.ones(6), np.ones(6), still, link=link)

@@ -128,9 +128,10 @@ class Quantity:
                 raise unknown(f"option of {self.name}:", name, self.options)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         chosen = {**self.options, **given}
-        try:
-            hash(tuple(chosen.values()))
-        except TypeError:
+        try:  # keys of caches are made of them; Python refuses to write numbers of more than 4,300 digits
+            hash(values := tuple(chosen.values()))
+            repr(values)
+        except (TypeError, ValueError):
             raise Error(f"the options of {self.name} must be names, numbers or tuples of them, got {brief(options)}") from None
         return chosen
 
