@@ -19,7 +19,6 @@ SHAPES = {
     "chain of 20": parent_indices(None, 20),
     "quadruped": arms(1, 3, 4),
     "humanoid": HUMANOID,
-    "chain of 30": parent_indices(None, 30),
 }
 CASES = [(name, shape) for shape in SHAPES for name in DEEP if name != CUBIC]
 CASES += [(CUBIC, "chain of 3"), (CUBIC, "chain of 7")]
