@@ -59,11 +59,13 @@ class Coupling(Value):
 
     def rates(self, yd: Any) -> Any:
         """qd = B yd, and so accelerations."""
-        return np.matvec(_like(self.exact[0], self.matrix, yd), yd)
+        with np.errstate(all="ignore"):  # infinities appear in the results
+            return np.matvec(_like(self.exact[0], self.matrix, yd), yd)
 
     def forces(self, tau: Any) -> Any:
         """The forces (..., n) that act on y, from those on all joints: B^T tau."""
-        return np.vecmat(tau, _like(self.exact[0], self.matrix, tau))
+        with np.errstate(all="ignore"):
+            return np.vecmat(tau, _like(self.exact[0], self.matrix, tau))
 
     def pulled_back(self, x: Any, axis: int) -> Any:
         """An array with an axis of forces, or of derivatives by q, (N,): with one of y, (n,), in its place."""
