@@ -48,6 +48,16 @@ def sweep(cases, quick=FEW):
     return [pytest.param(*case, marks=() if k in quick else pytest.mark.slow) for k, case in enumerate(cases)]
 
 
+def urdf_corpus():
+    """The URDF files of others by name; or none, and why."""
+    from corpus import urdf_files
+
+    try:
+        return urdf_files(), ""
+    except FileNotFoundError as missing:
+        return {}, str(missing)
+
+
 @cache
 def reference_robot(name):
     ref = REFERENCE[name]

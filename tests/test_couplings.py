@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import close, sweep
-from corpus import urdf_files
+from conftest import close, sweep, urdf_corpus
 
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES
@@ -493,12 +492,7 @@ def test_comparison_and_derived_pages(tmp_path):
 
 # --- files of others ----------------------------------------------------------------------------------------------------------
 
-try:
-    FILES = urdf_files()
-except FileNotFoundError as missing:
-    FILES, REASON = {}, str(missing)
-else:
-    REASON = ""
+FILES, REASON = urdf_corpus()
 MIMICS = (
     *("panda_description/urdf/panda.urdf", "baxter_description/urdf/baxter.urdf", "tiago_pro_description/robots/tiago_pro.urdf"),
     *("talos_data/robots/talos_full_v2.urdf", "pr2_description/urdf/pr2.urdf", "romeo_description/urdf/romeo.urdf"),

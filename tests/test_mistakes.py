@@ -221,5 +221,5 @@ def test_what_large_robots_are_for():
 def test_options_are_short_values(link):
     """What names no program ends in an Error, not in Python's refusal to write or hash it."""
     arm, still = da.robot("two_link"), np.zeros(2)
-    with pytest.raises(da.Error, match="the options of impedance must be names, numbers or tuples of them"):
+    with pytest.raises(da.Error, match="impedance: link must be a name, a number, or a tuple of them, got "):
         arm.impedance(still, still, np.eye(4), np.ones(6), np.ones(6), still, link=link)

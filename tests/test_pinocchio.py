@@ -6,20 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import MOVING, RECURSIVE, close, directly, sweep
-from corpus import urdf_files
+from conftest import MOVING, RECURSIVE, close, directly, sweep, urdf_corpus
 from states import base_motion, joint_states, link_wrenches
 
 import dalembert as da
 
 DATA = json.loads((Path(__file__).parent / "data/pinocchio.json").read_text())
 STORED, COUPLED = DATA["robots"], DATA["coupled"]
-try:
-    FILES = urdf_files()
-except FileNotFoundError as missing:
-    FILES, REASON = {}, str(missing)
-else:
-    REASON = ""
+FILES, REASON = urdf_corpus()
 
 
 def methods_for(n):

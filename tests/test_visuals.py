@@ -12,8 +12,8 @@ import browsing
 import meshes
 import numpy as np
 import pytest
-from conftest import sweep
-from corpus import robots_folder, urdf_files
+from conftest import sweep, urdf_corpus
+from corpus import robots_folder
 
 import dalembert as da
 from dalembert.storage import limits
@@ -456,10 +456,7 @@ def test_extremes_reach_as_far_as_the_points():
     np.testing.assert_allclose(found.max(axis=0), there.max(axis=0))
 
 
-try:
-    CORPUS = urdf_files()
-except FileNotFoundError:
-    CORPUS = {}
+CORPUS, _ = urdf_corpus()
 KNOWN = {
     "panda_description/urdf/panda.urdf": (10, 125_000),
     "ur_description/urdf/ur5_robot.urdf": (7, 90_000),

@@ -128,11 +128,12 @@ class Quantity:
                 raise unknown(f"option of {self.name}:", name, self.options)
         given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
         chosen = {**self.options, **given}
-        try:  # keys of caches are made of them; Python refuses to write numbers of more than 4,300 digits
-            hash(values := tuple(chosen.values()))
-            repr(values)
-        except (TypeError, ValueError):
-            raise Error(f"the options of {self.name} must be names, numbers or tuples of them, got {brief(options)}") from None
+        for name, value in chosen.items():
+            try:  # keys of caches are made of them; Python refuses to write numbers of more than 4,300 digits
+                _ = hash(value), repr(value)
+            except (TypeError, ValueError):
+                got = brief(options[name])
+                raise Error(f"{self.name}: {name} must be a name, a number, or a tuple of them, got {got}") from None
         return chosen
 
     def arrays(self, optional: tuple[str, ...] = ()) -> dict[str, Values]:
