@@ -139,7 +139,7 @@ MISTAKES = {
     "backend of a compiled one": (lambda: ARM.compile("mass_matrix", backend=GOOD), "unknown backend array"),
     "method array": (lambda: ARM.mass_matrix(GOOD, method=GOOD), "unknown method for mass_matrix"),
     "method list": (lambda: ARM.compile("mass_matrix", []), "unknown method for mass_matrix"),
-    "options list": (lambda: ARM.compile("jacobian", link={"a": 1}), "options of jacobian"),
+    "options list": (lambda: ARM.compile("jacobian", link={"a": 1}), "jacobian: link must be a name, a number, or a tuple of them, got"),
     "flag": (lambda: ARM.regressor(GOOD, GOOD, GOOD, friction=GOOD), "friction must be True or False"),
     "save none": (lambda: ARM.save(None), "None: not a file name"),
     "save surrogate": (lambda: ARM.save("a\ud800.toml"), "not a file name"),
