@@ -88,6 +88,7 @@ class Robot(Model, Hints):
     # changing: each returns a new robot
     with_gravity = edit.with_gravity
     with_base = edit.with_base
+    with_free_base = edit.with_free_base
     with_payload = edit.with_payload
     with_friction = edit.with_friction
     with_armature = edit.with_armature
@@ -227,12 +228,13 @@ def robot(name: str) -> Robot:
     return zoo.robot(Robot, name)
 
 
-def load(path: str | Path, *, mimic: bool = True) -> Robot:
+def load(path: str | Path, *, mimic: bool = True, free_base: bool = False) -> Robot:
     """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them.
 
     Joints that mimic others follow them, and are not among `joint_names`; with mimic=False all joints are free.
+    free_base=True sets the base free, as `with_free_base` does: for robots that walk, fly or float.
     """
-    return files.load(Robot, path, mimic=mimic)
+    return files.load(Robot, path, mimic=mimic, free_base=free_base)
 
 
 def random_robot(seed: int, joints: str = "RPRRP", parents: list[int] | tuple[int, ...] | None = None) -> Robot:

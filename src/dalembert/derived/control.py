@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array, dot, join, rotate, rotate_back, split, stack, zeros
 from dalembert.derived import kinematics
+from dalembert.derived.charts import spread_positions
 from dalembert.derived.joints import friction, load_friction, loading
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.derived.task_space import named
@@ -78,7 +79,7 @@ def impedance(model: Model, make: Make, method: str, optional: tuple[str, ...], 
             return zeros(0)
         R_d, p_d = target[:3, :3], target[:3, 3]
         coupling, tree = model.coupling, model.open
-        at, rates = (q, qd) if coupling is None else (coupling.positions(q), coupling.rates(qd))
+        at, rates = spread_positions(model, q), qd if coupling is None else coupling.rates(qd)
         columns = kinematics.columns(tree, at, None, link, "world_aligned")
         V = sum((J * rates[i] for i, J in columns.items()), zeros(6))
         R = R_d.T @ kinematics.pose(tree, at, link=link)[:3, :3]

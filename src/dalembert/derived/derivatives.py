@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.algebra import linalg
 from dalembert.algebra.spatial import Ad_inverse, Array, Transform, dot, rotate, skew, split, zeros
+from dalembert.derived.charts import by_displacement
 from dalembert.derived.joints import friction_law, load_friction, pivots
 from dalembert.derived.make import Body, Make
 from dalembert.derived.terms import twice_christoffel
@@ -63,16 +64,28 @@ class GeometryDerivatives(NamedTuple):
     axis: Array
 
 
-def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
+def inverse_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body | Program:
     """By q, qd and qdd."""
-    return make.derivative(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], "reverse")
+    return _by_state(model, make.derivative(make("inverse_dynamics", method, optional), ["q", "qd", "qdd"], "reverse"))
+
+
+def _by_state(model: Model, slopes: Program) -> Body | Program:
+    """Derivatives of which the first are by q; those by rotations are by small ones in body axes."""
+    if not model.runs:
+        return slopes
+
+    def body(**given: Any) -> Any:
+        dq, *others = replay(slopes, given)
+        return by_displacement(model, dq, given["q"]), *others
+
+    return body
 
 
 def forward_dynamics_derivatives(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body | Program:
     """From the derivatives of inverse dynamics at the accelerations that the forces make."""
     forward = make("forward_dynamics", method, optional)
     if load_friction(model).any():  # then d tau / d qdd is not symmetric
-        return make.derivative(forward, ["q", "qd", "tau"], "reverse")
+        return _by_state(model, make.derivative(forward, ["q", "qd", "tau"], "reverse"))
     inverse = make("inverse_dynamics_derivatives", None, optional)
 
     def body(**given: Any) -> Any:

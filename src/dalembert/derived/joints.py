@@ -8,8 +8,8 @@ import numpy as np
 from dalembert.algebra.linalg import ROUNDING, Pivots
 from dalembert.algebra.precise import as_objects, exact, product
 from dalembert.algebra.spatial import Array, dot, sign, tanh
+from dalembert.derived.charts import formulated, spread_positions
 from dalembert.errors import Error
-from dalembert.formulations import formulation
 from dalembert.formulations.composite_body import composite, times
 from dalembert.formulations.shared.axes import axes
 from dalembert.model.coupling import not_reflected
@@ -139,6 +139,8 @@ def _inertias_sampled(model: Model) -> Array:
     """
     n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
     shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+    home = [i for run in model.runs for i in range(n)[run.velocities]]  # balls and free bodies stand there
+    shares[:, home] = 0.0
     q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)
     tree = model.tree.mapped(as_objects)
     bodies = composite(tree, axes(tree, q))
@@ -148,22 +150,23 @@ def _inertias_sampled(model: Model) -> Array:
 
 def tree_forces(model: Model, method: str = "newton_euler") -> Callable[..., Any]:
     """Inverse dynamics by a formulation, a function of a tree, without friction and rotors; if coupled, B^T tau(B y + b, ...)."""
-    function, coupling = formulation("inverse_dynamics", method), model.coupling
+    function, coupling = formulated(model.open, "inverse_dynamics", method), model.coupling
     if coupling is None:
         return function
 
     def coupled(tree: Any, q: Any, qd: Any, qdd: Any, *outside: Any, **more: Any) -> Any:
-        return coupling.forces(function(tree, coupling.positions(q), coupling.rates(qd), coupling.rates(qdd), *outside, **more))
+        motion = spread_positions(model, q), coupling.rates(qd), coupling.rates(qdd)
+        return coupling.forces(function(tree, *motion, *outside, **more))
 
     return coupled
 
 
 def coupled_inertia(model: Model, q: Any, tree: Any, method: str = "composite_body") -> Any:
     """The mass matrix by a formulation, a function of a tree: without rotors of a robot that is one, else B^T M B with them."""
-    function = formulation("mass_matrix", method)
+    function = formulated(model.open, "mass_matrix", method)
     if model.is_tree:
         return function(tree, q)
-    M = function(tree, q if model.coupling is None else model.coupling.positions(q))
+    M = function(tree, spread_positions(model, q))
     if model.coupling is not None:
         M = model.coupling.pulled_back(model.coupling.pulled_back(M, -1), -2)
     return M + (rotors(model) if M.dtype == object else rotors(model).astype(float))
@@ -197,7 +200,7 @@ def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
         dq, dqd, M = function(**given)
         M = on_diagonal(M, armature)
         if law.load_friction.any():
-            load = formulation("inverse_dynamics", "newton_euler")(model.exact_tree, **given)
+            load = formulated(model, "inverse_dynamics", "newton_euler")(model.exact_tree, **given)
             factors = loading(model, given["qd"], load + armature * given["qdd"])
             dq, dqd, M = (factors[..., None] * x for x in (dq, dqd, M))
         dqd = on_diagonal(dqd, law.damping)

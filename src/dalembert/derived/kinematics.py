@@ -31,6 +31,7 @@ from dalembert.algebra.spatial import (
     zeros,
 )
 from dalembert.arguments import choice
+from dalembert.derived.charts import placed as placed_tree
 from dalembert.errors import Error
 from dalembert.model.edit import tip
 from dalembert.model.model import Model
@@ -53,7 +54,7 @@ def frames(model: Model, q: Any, members: Iterable[int] | None = None, *, placed
 
     placed=False: not from the origin of the world, but from the first axis of each chain that starts at the base.
     """
-    tree, result = model.exact_tree, Frames({}, {})
+    (tree, q), result = placed_tree(model, q), Frames({}, {})
     for i in range(model.n) if members is None else members:
         before, after, rho, sigma = tree.joint(i)
         parent = tree.parents[i]
@@ -108,7 +109,7 @@ def position(model: Model, q: Any, point: Any = None, *, link: str | None = None
     """(..., 3): where a point of a moving link is in the world. The place of the first joint is added last, and rounds once."""
     index, at = place(model, link, point)
     path = model.exact_tree.path(index)
-    first = compose(model.exact_base, model.exact_tree.joint(path[0])[0])
+    first = compose(model.exact_base, placed_tree(model, q)[0].joint(path[0])[0])
     return compose(frames(model, q, path, placed=False).links[index], at).translation + first.translation
 
 
@@ -125,7 +126,7 @@ def columns(model: Model, q: Any, point: Any, link: str | None, frame: str) -> d
 
 def _seen_from_body(model: Model, q: Any, path: tuple[int, ...], at: Transform) -> dict[int, Array]:
     """Ad_{T^-1} s_i with T the end of the chain in the frame on axis i, gathered from the end: the first joint does not matter."""
-    tree, columns, T = model.exact_tree, {}, at
+    (tree, q), columns, T = placed_tree(model, q), {}, at
     for i in reversed(path):
         before, after, rho, sigma = tree.joint(i)
         T = compose(after, T)
@@ -192,7 +193,7 @@ def _mass(model: Model) -> Fraction:
 def center_of_mass(model: Model, q: Any) -> Array:
     """(..., 3)."""
     R, p = model.exact_base
-    return rotate(R, _center(model, model.exact_tree, q, exact(model.base_inertia.com))) + p
+    return rotate(R, _center(model, *placed_tree(model, q), exact(model.base_inertia.com))) + p
 
 
 def _center(model: Model, tree: Tree, q: Any, base: Any) -> Array:
@@ -213,7 +214,7 @@ def _center(model: Model, tree: Tree, q: Any, base: Any) -> Array:
 
 def com_jacobian(model: Model, q: Any) -> Array:
     """(..., 3, n). Joint i moves all that is behind it: rho z x (h - m o) + sigma m z, m and h its mass and first moment."""
-    tree, total, known = model.exact_tree, _mass(model), frames(model, q, placed=False)
+    known, tree, total = frames(model, q, placed=False), model.exact_tree, _mass(model)
     mass: list[Any] = list(tree.mass / total)
     moment: list[Any] = [rotate(T.rotation, mass[i] * tree.com[i]) + mass[i] * T.translation for i, T in known.links.items()]
     columns: dict[int, Array] = {}
@@ -230,9 +231,10 @@ def momentum(model: Model, q: Any, qd: Any, *, about: str = "world") -> Array:
     """(..., 6)."""
     check_about(about)
     if about == "world" or not model.n:
-        return Ad_inverse_dual(model.exact_base, _momentum(model.exact_tree, q, qd))
-    first = model.exact_tree.before.translation[0]
-    tree = _seen_from(model.exact_tree, first)
+        return Ad_inverse_dual(model.exact_base, _momentum(*placed_tree(model, q), qd))
+    tree, q = placed_tree(model, q)
+    first = tree.before.translation[0]
+    tree = _seen_from(tree, first)
     angular, linear = split(_momentum(tree, q, qd))
     R, c = model.exact_base.rotation, _center(model, tree, q, exact(model.base_inertia.com) - first)
     return join(rotate(R, angular - cross(c, linear)), rotate(R, linear))

@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array, Transform
 from dalembert.derived import kinematics
+from dalembert.derived.charts import spread_positions
 from dalembert.derived.joints import coupled_inertia, joint_parameters, on_diagonal, pivots, rotors, tree_forces
 from dalembert.formulations import built_on, formulation, takes
 from dalembert.model.model import Model
@@ -106,7 +107,7 @@ def hand(model: Model, name: str) -> Program:
     tree, coupling = model.open, model.coupling
 
     def body(q: Any) -> Any:
-        at = q if coupling is None else coupling.positions(q)
+        at = spread_positions(model, q)
         J = kinematics.jacobian(tree, at, link=name, frame="world_aligned")
         return kinematics.pose(tree, at, link=name)[:3], J if coupling is None else coupling.pulled_back(J, -1), _centre(tree, at)
 

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array, block_diagonal, sign
+from dalembert.derived.charts import formulated
 from dalembert.derived.make import Body, Make
-from dalembert.formulations import formulation
 from dalembert.model.model import Model
+from dalembert.model.spread import bodies
 
 
-def width(n: int, options: Mapping[str, Any]) -> int:
+def width(model: Model, options: Mapping[str, Any]) -> int:
     """The number of columns."""
     if options["columns"] is not None:
         return len(options["columns"])
-    return (10 + 2 * options["friction"] + options["armature"] + options["friction_offset"]) * n
+    return 10 * len(model.links) + (2 * options["friction"] + options["armature"] + options["friction_offset"]) * model.open.n
 
 
 def regressor(
@@ -35,7 +36,8 @@ def regressor(
     def body(q: Any, qd: Any, qdd: Any) -> Any:
         if n == 0:
             return np.zeros((0, 0))
-        parts = [formulation("regressor", method)(model.exact_tree, q, qd, qdd)]
+        Y = formulated(model, "regressor", method)(model.exact_tree, q, qd, qdd)
+        parts = [Y if not model.virtual else Y.reshape(n, -1, 10)[:, bodies(model)].reshape(n, -1)]
         if friction:
             parts.append(_beside([np.stack([qd[i], sign(qd)[i]]) for i in range(n)]))
         if armature:

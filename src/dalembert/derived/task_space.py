@@ -31,6 +31,7 @@ from dalembert.algebra.spatial import (
 )
 from dalembert.arguments import listed
 from dalembert.derived import kinematics
+from dalembert.derived.charts import spread_positions
 from dalembert.derived.joints import coupled_inertia, pivots, tree_forces
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.errors import Error, brief, unknown
@@ -78,7 +79,7 @@ class _Task(NamedTuple):
 
 def _task(model: Model, q: Any, point: Any, damping: Any, link: str | None, frame: str, rows: tuple[int, ...]) -> _Task:
     tree, coupling = model.open, model.coupling
-    at = q if coupling is None else coupling.positions(q)
+    at = spread_positions(model, q)
     frame, shift = _nearby(tree, at, point, link, frame, rows) if damping is None else (frame, None)
     k = len(rows)
     J = kinematics.jacobian(tree, at, point, link=link, frame=frame)[..., rows, :]
@@ -120,7 +121,7 @@ def bias(model: Model, q: Any, qd: Any, point: Any = None, damping: Any = None, 
     task = _task(model, q, point, damping, **options)
     still = model.reduced_tree._replace(gravity=zeros(3))
     c = tree_forces(model)(still, q, qd, zeros(model.n))
-    at, rates = (q, qd) if model.coupling is None else (model.coupling.positions(q), model.coupling.rates(qd))
+    at, rates = spread_positions(model, q), qd if model.coupling is None else model.coupling.rates(qd)
     return task.force(c, _rate(model.open, at, rates, point, moved=task.shift is not None, **options))  # (9.99), eta of (9.97)
 
 
@@ -148,7 +149,7 @@ def consistent_inverse(model: Model, q: Any, point: Any = None, damping: Any = N
     return _task(model, q, point, damping, **options).consistent_inverse()
 
 
-def row_count(n: int, options: Mapping[str, Any]) -> int:
+def row_count(model: Model, options: Mapping[str, Any]) -> int:
     """How many rows of the twist a task has."""
     return len(options["rows"])
 

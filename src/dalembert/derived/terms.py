@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.algebra.linalg import inverse, udu
 from dalembert.algebra.spatial import dot, rotate, zeros
+from dalembert.derived.charts import formulated, placed
 from dalembert.derived.joints import accelerations, joint_parameters, pivots, tree_forces
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.formulations import built_on, formulation
@@ -19,7 +20,7 @@ def part_of_forces(*, gravity: bool, moving: bool) -> Recipe:
 
     def recipe(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
         tree = model.reduced_tree if gravity else model.reduced_tree._replace(gravity=zeros(3))
-        function, still = formulation("inverse_dynamics", method), zeros(model.n)
+        function, still = formulated(model, "inverse_dynamics", method), zeros(model.n)
 
         def body(q: Any, qd: Any = still) -> Any:
             return function(tree, q, qd if moving else still, still) if model.n else zeros(0)  # with both, b of (9.1)
@@ -83,7 +84,7 @@ def christoffel_gradient(model: Model, make: Make, method: str, optional: tuple[
 def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
     """qd . (M qd) / 2, with M qd by inverse dynamics."""
     tree = model.reduced_tree._replace(gravity=zeros(3))
-    function, armature = formulation("inverse_dynamics", method), joint_parameters(model)[0]
+    function, armature = formulated(model, "inverse_dynamics", method), joint_parameters(model)[0]
 
     def body(q: Any, qd: Any) -> Any:
         if not model.n:
@@ -96,9 +97,9 @@ def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, .
 
 def potential_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
     """-sum m gravity . r."""
-    tree = model.exact_tree
 
     def body(q: Any) -> Any:
+        tree, q = placed(model, q)
         points = (rotate(T.rotation, c) + T.translation for T, c in zip(tree.poses(q), tree.com, strict=True))
         weight = (m * dot(tree.gravity, r) for m, r in zip(tree.mass, points, strict=True))
         return -sum(weight, 0)  # (3.2-21), (3.2-22), (3.4-20), Park-Bobrow-Ploen (58)

@@ -18,6 +18,7 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import check_size, order
 from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
+from dalembert.model.spread import spread
 from dalembert.native.kernel import MOST_SCALARS, Kernel, build
 from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
@@ -145,7 +146,9 @@ def _content(model: Model, quantity: Quantity) -> str:
     if quantity.recipe:
         names = model.link_names, model.base_name, model.frames
         digest.update(repr((names, model.base, model.base_inertia)).encode())
-    tree, coupling, motors = model.tree, model.coupling, model.transmission
+    whole = spread(model)
+    digest.update(repr(whole.virtual).encode())
+    tree, coupling, motors = whole.tree, model.coupling, model.transmission
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity)
     for part in (*numbers, joint_parameters(model.open)[0], *friction_law(model.open)):
         digest.update(np.ascontiguousarray(part, dtype=float).tobytes())

@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.algebra.linalg import SingularError
 from dalembert.arguments import flag, several
+from dalembert.derived.charts import formulated, spread_positions
 from dalembert.derived.joints import pivots
 from dalembert.derived.make import Make
 from dalembert.engine.quantity import Quantity, Values
@@ -15,9 +16,10 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.singular import without_inertia
 from dalembert.engine.size import check_size
 from dalembert.errors import Error
-from dalembert.formulations import formulation, takes
+from dalembert.formulations import takes
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model
+from dalembert.model.spread import bodies, spread
 from dalembert.trace.count import OperationCount, counts_by, tally
 from dalembert.trace.count import operation_count as count
 from dalembert.trace.program import Program, trace
@@ -50,6 +52,10 @@ def program(
     chosen = described.check_options(options)
     check_size(robot.parents, robot.name, described, by)
 
+    if (whole := spread(robot)) is not robot:
+        made = program(whole, described, by, optional=included, folding=folding, sharing=sharing, **chosen)
+        return _without_virtual(whole, described, included, made, folding, sharing)
+
     def other(quantity: str, method: str | None, optional: tuple[str, ...]) -> Program:
         return program(robot, quantity, method, optional=optional, folding=folding, sharing=sharing)
 
@@ -78,6 +84,35 @@ def program(
         raise without_inertia(robot, described, singular.index) from None
 
 
+def _without_virtual(
+    model: Model, quantity: Quantity, optional: tuple[str, ...], made: Program, folding: bool, sharing: bool
+) -> Program:
+    """The program of a spread robot with inputs and outputs of its bodies alone."""
+    arrays, kept = quantity.arrays(optional), bodies(model)
+    if not any("links" in values.shape for values in (*arrays.values(), *quantity.outputs.values())):
+        return made
+    shapes = {v.name: tuple(v.shape) for v in made.inputs}
+    for name, values in arrays.items():
+        shapes[name] = tuple(len(kept) if kind == "links" else k for kind, k in zip(values.shape, shapes[name], strict=True))
+
+    def widened(name: str, x: Any) -> Any:
+        if "links" not in arrays[name].shape:
+            return x
+        wide = np.zeros((len(model.links), *x.shape[1:]), dtype=object)
+        wide[kept] = x
+        return wide
+
+    def narrowed(values: Values, x: Any) -> Any:
+        return np.take(x, kept, values.shape.index("links")) if "links" in values.shape else x
+
+    def body(*given: Any) -> Any:
+        found = replay(made, {name: widened(name, x) for name, x in zip(shapes, given, strict=True)})
+        results = found if isinstance(found, tuple) else (found,)
+        return tuple(narrowed(values, x) for values, x in zip(quantity.outputs.values(), results, strict=True))
+
+    return trace(body, shapes, outputs=tuple(quantity.outputs), folding=folding, sharing=sharing)
+
+
 def pulled_back(model: Model, quantity: Quantity, tree: Program) -> Callable[..., Any]:
     """A quantity of a coupled robot, q = B y + b, from the program of its tree: motions go in by B, forces come out by B^T.
 
@@ -86,9 +121,9 @@ def pulled_back(model: Model, quantity: Quantity, tree: Program) -> Callable[...
     coupling, motors, arrays = model.coupling, model.transmission, {**quantity.inputs, **quantity.optional}
 
     def spread(name: str, x: Any) -> Any:
-        if coupling is None or "motion" not in arrays[name].shape:
+        if coupling is None or not {"motion", "q"} & set(arrays[name].shape):
             return x
-        return coupling.positions(x) if name == "q" else coupling.rates(x)
+        return spread_positions(model, x) if "q" in arrays[name].shape else coupling.rates(x)
 
     def gathered(values: Values, x: Any) -> Any:
         for axis, kind in enumerate(values.shape):
@@ -110,7 +145,7 @@ def _formulated(model: Model, quantity: Quantity, method: str, optional: tuple[s
         return lambda **_: tuple(np.zeros(values.sized(model)) for values in quantity.outputs.values())
     # on a standing base these depend neither on link frames nor on how inertias are shared out along the axes
     tree = model.reduced_tree if quantity.invariant and not optional else model.exact_tree
-    function = partial(formulation(quantity.name, method), tree)
+    function = partial(formulated(model, quantity.name, method), tree)
     if takes(quantity.name, method, "pivots"):
         function = partial(function, pivots=pivots(model, quantity.rotors))
     return quantity.joints(model, function) if quantity.joints else function

@@ -14,7 +14,8 @@ from dalembert.model.values import depths
 
 LENGTHS: dict[str, Callable[[Model], int]] = {
     "n": lambda model: model.n,  # forces, derivatives by q: what a coupling q = B y + b turns by B^T
-    "motion": lambda model: model.n,  # positions and their rates: what it turns by B
+    "motion": lambda model: model.n,  # rates of positions: what it turns by B
+    "q": lambda model: model.nq,  # positions, the same, and b is added
     "factors": lambda model: model.n,  # of the mass matrix: no rule
     "links": lambda model: len(model.links),  # all of them, coupled or not
     "6n": lambda model: 6 * model.n,  # of the books' matrices of a tree: no rule
@@ -24,7 +25,7 @@ LENGTHS: dict[str, Callable[[Model], int]] = {
 class Values(NamedTuple):
     """An array: its core axes, numbers or names of `LENGTHS`, and its unit.
 
-    The length of an axis may also be a function of the number of links and the options. Units: "tau/qd" is the unit of tau by that
+    The length of an axis may also be a function of the robot and the options. Units: "tau/qd" is the unit of tau by that
     of qd.
     """
 
@@ -39,7 +40,7 @@ class Values(NamedTuple):
     def _length(axis: Any, model: Model, options: Mapping[str, Any] | None) -> int:
         if isinstance(axis, str):
             return LENGTHS[axis](model)
-        return axis if isinstance(axis, int) else axis(len(model.links), options)
+        return axis if isinstance(axis, int) else axis(model, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,8 @@ class Quantity:
     deep: tuple[str, float] | None = None  # the default for robots whose joints stand deeper than this on average
     coupled: Recipe | None = None  # of coupled robots, where the tree's program does not give it; None: they do not have it
     coupled_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
+    charted: bool = False  # defined by coordinates whose rates are the velocities: robots with ball or free joints do not have it
+    charted_methods: tuple[str, ...] = ()  # or only these methods are
     motors: Callable[..., Any] | None = None  # how rotors behind a transmission enter: (G^T I G, arrays by name, results)
 
     @cached_property
@@ -99,17 +102,27 @@ class Quantity:
 
     def methods_of(self, robot: Model) -> tuple[str, ...]:
         """The methods that a robot has: of a coupled one all, or those that do not need a tree."""
-        return self.methods if robot.is_tree or self.follows else self.coupled_methods
+        able = self.methods if robot.is_tree or self.follows else self.coupled_methods
+        return able if not robot.runs else tuple(x for x in able if not self.charted and x not in self.charted_methods)
 
     def method_of(self, robot: Model) -> str:
         """The method for a robot when none is named."""
-        return self.default(robot.parents) if robot.is_tree or self.follows else next(iter(self.coupled_methods), self.method)
+        if not (robot.is_tree or self.follows):
+            return next(iter(self.coupled_methods), self.method)
+        chosen = self.default(robot.parents)
+        return self.method if robot.runs and chosen in self.charted_methods else chosen
 
     def check_method(self, method: Any, robot: Model, optional: tuple[str, ...] = ()) -> str:
         """The method, or the default for None; one that the quantity, the robot or an optional input does not have is refused."""
         able = self.methods_of(robot)
         known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
+        if chosen not in able and robot.runs and (self.charted or chosen in self.charted_methods):
+            rest = f"; these methods do not: {', '.join(able)}" if able else ""
+            raise Error(
+                f"{self.name} by {chosen} needs coordinates whose rates are the velocities, which the {robot.runs[0].kind} joint "
+                f"{robot.runs[0].joint!r} of {robot.name} does not have{rest}"
+            )
         if chosen not in able:
             what = "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
             rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"

@@ -17,7 +17,7 @@ from dalembert.formulations import methods as formulated
 N, NN, NNN, BIG = ("n",), ("n", "n"), ("n", "n", "n"), ("6n", "6n")
 MOTION, FACTOR, FACTORS = ("motion",), ("factors",), ("factors", "factors")
 Q, QD, QDD, TAU = (
-    {"q": Values(MOTION, "rad or m")},
+    {"q": Values(("q",), "rad or m")},
     {"qd": Values(MOTION, "rad/s or m/s")},
     {"qdd": Values(MOTION, "rad/s^2 or m/s^2")},
     {"tau": Values(N, "N m or N")},
@@ -82,7 +82,7 @@ def _part(name: str, about: str, recipe: Recipe, inputs: Any, output: Any = None
 
 def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool = True) -> Quantity:
     return Quantity(
-        name, about, inputs, output, "diagonalized_normalized", "diagonalization", invariant=invariant, divides=True
+        name, about, inputs, output, "diagonalized_normalized", "diagonalization", invariant=invariant, divides=True, charted=True
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ _LIST = (
         "christoffel", "Christoffel symbols of the first kind, the force index FIRST: Gamma[i, j, k] = Gamma[i, k, j].",
         Q, {"Gamma": Values(NNN, "tau/qd^2")}, "differentiated", "terms",
         invariant=True, recipe=terms.christoffel, recipes=("differentiated",),
-        orders={"differentiated": 3, "lie_closed_form": 4},
+        orders={"differentiated": 3, "lie_closed_form": 4}, charted=True,
     ),
     Quantity(
         "mass_matrix_rate", "The time derivative of the mass matrix along a motion, Mdot = C + C^T.",
@@ -234,7 +234,7 @@ _LIST = (
     ),
     _law(
         "computed_torque", "tau = ID(q, qd, qdd_d + kd (qd_d - qd) + kp (q_d - q)): follows a motion with linear error dynamics.",
-        "luh_walker_paul", control.law(control.computed_torque), Q | QD | _WANTED | _GAINS,
+        "luh_walker_paul", control.law(control.computed_torque), Q | QD | _WANTED | _GAINS, charted=True,
     ),
     _law(
         "impedance", "tau = J^T W + g(q) - joint_damping qd: springs and dampers W between a link and its target pose.",
@@ -249,7 +249,7 @@ _LIST = (
         "momentum_observer", "One step of an observer that estimates external joint forces without a sensor.",
         "de_luca_mattone", control.momentum_observer,
         Q | QD | TAU | {"integral": Values(N, "N m s or N s"), "gain": Values(N, "1/s"), "dt": Values((), "s")},
-        {"residual": TAU["tau"], "next_integral": Values(N, "N m s or N s")}, result=control.Observed,
+        {"residual": TAU["tau"], "next_integral": Values(N, "N m s or N s")}, result=control.Observed, charted=True,
     ),
     # --- derivatives
     Quantity(
@@ -257,6 +257,7 @@ _LIST = (
         STATE, {f"dtau_d{x}": Values(NN, f"tau/{x}") for x in STATE}, "newton_euler", "derivatives", OUTSIDE,
         result=derivatives.InverseDerivatives, recipe=derivatives.inverse_dynamics_derivatives, recipes=INVERSE,
         joints=joints.slopes, invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 4.0), motors=joints.rotor_slopes,
+        charted_methods=formulated("inverse_dynamics_derivatives"),
     ),
     Quantity(
         "forward_dynamics_derivatives", "d qdd / d q, d qdd / d qd, d qdd / d tau of forward dynamics.",
@@ -270,7 +271,7 @@ _LIST = (
         STATE, {name: Values(NNN, f"tau/{name[1:].replace('_d', '/')}") for name in derivatives.SecondDerivatives._fields},
         "newton_euler", "derivatives", result=derivatives.SecondDerivatives,
         recipe=derivatives.inverse_dynamics_second_derivatives, recipes=DERIVATIVES,
-        like=("inverse_dynamics", 2), deep=(WORLD, 3.0),
+        like=("inverse_dynamics", 2), deep=(WORLD, 3.0), charted=True,
     ),
     Quantity(
         "inverse_dynamics_hessian", "Second derivatives of inverse dynamics, weighted: sum_i weights_i d2 tau_i / dx dy.",
@@ -278,19 +279,19 @@ _LIST = (
         {name: Values(NN, f"1/{name[1:].replace('_d', '/')}") for name in derivatives.Hessian._fields},
         "newton_euler", "derivatives", result=derivatives.Hessian,
         recipe=derivatives.inverse_dynamics_hessian, recipes=INVERSE, joints=joints.curvatures,
-        invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0),
+        invariant=True, like=("inverse_dynamics", 1), deep=(WORLD, 3.0), charted=True,
     ),
     Quantity(
         "mass_matrix_gradient", "dM_ij / dq_k at [..., i, j, k].",
         Q, {"dM_dq": Values(NNN, "tau/qdd/q")}, "composite_body", "derivatives",
         recipe=terms.mass_matrix_gradient, recipes=formulated("mass_matrix"),
-        like=("mass_matrix", 1),
+        like=("mass_matrix", 1), charted=True,
     ),
     Quantity(
         "geometry_derivatives", "How joint forces change with the geometry: for design, calibration, tolerances.",
         STATE, dict.fromkeys(derivatives.GeometryDerivatives._fields, Values(("n", "links", 6), "tau/rad, tau/m")),
         "newton_euler", "derivatives",
-        result=derivatives.GeometryDerivatives, recipe=derivatives.geometry_derivatives, recipes=("newton_euler",),
+        result=derivatives.GeometryDerivatives, recipe=derivatives.geometry_derivatives, recipes=("newton_euler",), charted=True,
     ),
     # --- parameters
     Quantity(
@@ -307,7 +308,7 @@ _LIST = (
             "D": Values(FACTOR, "tau/qdd"), "U": Values(FACTORS, "qd/qd"), "m": Values(FACTORS, "sqrt(J)/qd"),
             "l": Values(FACTORS, "qd/sqrt(J)"), "det": Values((), "product of D"),
         },
-        "spatial_operator", "diagonalization", result=spatial_operator.Diagonalization, invariant=True, divides=True,
+        "spatial_operator", "diagonalization", result=spatial_operator.Diagonalization, invariant=True, divides=True, charted=True,
     ),
     _diagonal("quasi_velocity", "nu = m^T qd, or xi = U^T qd.", Q | QD, NU),
     _diagonal("joint_velocity", "qd from the quasi-velocities nu (or xi): the inverse of `quasi_velocity`.", Q | NU, QD),
@@ -326,14 +327,14 @@ _LIST = (
     Quantity(
         "spatial_operators", "H, M, E_Phi, Phi, P, D, G, K, tau_bar, E_Psi and Psi as matrices: mass matrix = H Phi M Phi^* H^*.",
         Q, _OPERATORS, "spatial_operator", "diagonalization",
-        result=spatial_operator.SpatialOperators, divides=True, rotors=False,
+        result=spatial_operator.SpatialOperators, divides=True, rotors=False, charted=True,
     ),
     Quantity(
         "spatial_operator_rates",
         "Time derivatives of the spatial operators by Kozlowski's table 1, with lambda-dot (18) and that of the factor m (29).",
         Q | QD, _RATES, "spatial_operator", "diagonalization",
         result=spatial_operator.OperatorRates, divides=True, rotors=False,
-        orders={"spatial_operator": 3},
+        orders={"spatial_operator": 3}, charted=True,
     ),
     # --- terms of the books
     Quantity(
@@ -354,7 +355,7 @@ _LIST = (
             "h": Values(N, "N m or N"), "c": Values(N, "N m or N"),
         },
         "lagrange_euler", "books", result=lagrange_euler.Terms,
-        orders={"lagrange_euler": 4},
+        orders={"lagrange_euler": 4}, charted=True,
     ),
     Quantity(
         "dalembert_terms",
@@ -365,14 +366,14 @@ _LIST = (
             "h_tran": Values(N, "N m or N"), "h_rot": Values(N, "N m or N"), "c": Values(N, "N m or N"),
         },
         "generalized_dalembert", "books", result=generalized_dalembert.Terms,
-        orders={"generalized_dalembert": 3},
+        orders={"generalized_dalembert": 3}, charted=True,
     ),
     Quantity(
         "stacked_operators",
         "The matrices A (6n x n), G, Gamma and L (6n x 6n) of Park and Lynch, (9.64), (9.65), (9.68), (9.76): M = A^T L^T G L A.",
         Q,
         {"A": Values(("6n", "n"), "1"), "G": Values(BIG, "SI"), "Gamma": Values(BIG, "SI"), "L": Values(BIG, "SI")},
-        "stacked_operators", "books", result=stacked_operators.Operators,
+        "stacked_operators", "books", result=stacked_operators.Operators, charted=True,
     ),
 )  # fmt: skip
 QUANTITIES = {quantity.name: quantity for quantity in _LIST}

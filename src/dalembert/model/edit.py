@@ -32,6 +32,34 @@ def with_base(robot: M, pose: Any) -> M:
     return replace(robot, base=Pose.coerce(pose))
 
 
+def with_free_base(robot: M, *, joint: str = "base") -> M:
+    """The same robot with its base set free: a body like the others, on a free joint, before all other joints.
+
+    q begins with the quaternion (w, x, y, z) and the position of the base in the world, qd with its angular and its linear velocity
+    in axes of the base, tau with the moment and the force on it, in the same axes: zero for a robot that floats, walks or flies. The
+    fixed world is now the base, and is called "world", or "fixed_world" if something else is.
+
+    >>> import dalembert as da
+    >>> flying = da.robot("puma560").with_free_base()
+    >>> flying.n, flying.nq, flying.joint_names[5:8]
+    (12, 13, ('base.vz', 'joint1', 'joint2'))
+    """
+    taken = (robot.base_name, *robot.link_names, *robot.frame_names)
+    world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
+    if robot.transmission is not None:
+        raise Error(f"{robot.name} has a transmission to its {robot.n} joints; set the base free first, then call with_transmission")
+    base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)
+    coupling, more = robot.coupling, len(base.joint.parts)
+    if coupling is not None:
+        matrix = np.zeros((len(coupling.offset) + more, len(coupling.names) + more))
+        matrix[:more, :more], matrix[more:, more:] = np.eye(more), coupling.matrix
+        names = (*(part.name for part in base.joint.parts), *coupling.names)
+        coupling = Coupling(names, matrix, np.concatenate([np.zeros(more), coupling.offset]))
+    return replace(
+        robot, links=(base, *robot.links), base=Pose.identity(), base_name=world, base_inertia=Inertia.zero(), coupling=coupling
+    )
+
+
 def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:
     """The same robot carrying a rigid load on a link or named frame (default: the one link at the end).
 

@@ -15,6 +15,7 @@ from dalembert.errors import DataWarning, Error, brief, unknown, warn
 from dalembert.model.check import TOPICS, check
 from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.dh import DHRow
+from dalembert.model.edit import with_free_base
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.model import STANDARD_GRAVITY, Model
@@ -34,14 +35,14 @@ JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
-def load(cls: type[M], path: str | Path, *, mimic: bool = True) -> M:
+def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool = False) -> M:
     """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning.
 
-    mimic=False passes over all that couples joints.
+    mimic=False passes over all that couples joints; free_base=True sets the base free.
     """
     from dalembert.model.urdf import parse_urdf  # with it comes all of XML
 
-    path, coupled = file_path(path), flag(mimic, "load: mimic")
+    path, coupled, freed = file_path(path), flag(mimic, "load: mimic"), flag(free_base, "load: free_base")
     readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     with told(str(path), "read"):
@@ -62,7 +63,7 @@ def load(cls: type[M], path: str | Path, *, mimic: bool = True) -> M:
     if doubts := check(model).errors:
         more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
-    return model
+    return with_free_base(model) if freed else model
 
 
 def parse_toml(cls: type[M], data: bytes, what: str = "TOML", mimic: bool = True) -> M:

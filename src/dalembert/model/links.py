@@ -7,14 +7,24 @@ import numpy as np
 
 from dalembert.algebra.spatial import exp_z
 from dalembert.arguments import choice, frozen_array, instance, number, text
+from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
 from dalembert.model.inertia import Inertia
-from dalembert.model.pose import Pose
+from dalembert.model.pose import Pose, rotation_quaternion
 from dalembert.model.values import Value
 
-Kind = Literal["revolute", "prismatic", "helical"]
+Kind = Literal["revolute", "prismatic", "helical", "planar", "ball", "free"]
 Level = Any  # of a field: a number, or one for each direction (negative, positive); their mean is kept
 LETTERS: dict[str, Kind] = {"R": "revolute", "P": "prismatic", "H": "helical"}
+_TURNS: tuple[tuple[str, Kind, int], ...] = (("wx", "revolute", 0), ("wy", "revolute", 1), ("wz", "revolute", 2))
+# joints of several degrees of freedom: for each the name of its velocity, and the axis that it is about or along
+SEVERAL: dict[str, tuple[tuple[str, Kind, int], ...]] = {
+    "planar": (("x", "prismatic", 0), ("y", "prismatic", 1), ("theta", "revolute", 2)),
+    "ball": _TURNS,
+    "free": (*_TURNS, ("vx", "prismatic", 0), ("vy", "prismatic", 1), ("vz", "prismatic", 2)),
+}
+# those whose positions are a quaternion, and for a free joint a point: the names of their positions
+POSES = {"ball": ("qw", "qx", "qy", "qz"), "free": ("qw", "qx", "qy", "qz", "px", "py", "pz")}
 MOST_JOINTS = 1000  # of robots given by letters
 FRICTION = ("damping", "coulomb", "friction_offset", "static_friction", "stribeck_speed", "load_friction")  # fields of a joint
 
@@ -46,7 +56,13 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Joint(Value):
-    """One degree of freedom about or along z of its frame.
+    """How a link moves: about or along z of its frame, or with several degrees of freedom.
+
+    A "planar" joint moves by x and y along the axes of its frame, and then turns by theta about z: q = (x, y, theta), and qd are
+    their rates. A "ball" turns any way, and a "free" body also goes anywhere: q is the quaternion (w, x, y, z) of any length but 0,
+    and then the position; qd are the angular velocity and then the velocity of the origin, both in axes of the body, qdd the rates
+    of these components, and tau is the moment and then the force, in the same axes. Damping and armature act on each of them
+    alike; limits and other friction are for joints of one degree of freedom.
 
     `pitch` (helical only) is the advance in metres per radian. Limits, friction and armature are on the link side of the
     gearing: `damping` in N m s/rad (N s/m), `coulomb` in N m (N), `armature` in kg m^2 (kg). With the speed v = qd, the friction is
@@ -107,24 +123,49 @@ class Joint(Value):
             raise Error(
                 f"{here}a helical joint needs a nonzero pitch, other joints must not have one; got {self.kind}, pitch {self.pitch}"
             )
+        if self.kind in SEVERAL:
+            given = [name for name in FRICTION[1:] if getattr(self, name)]
+            given += ["mimic"] if self.mimic is not None else []
+            given += [name for name, none in (("lower", -np.inf), ("upper", np.inf)) if getattr(self, name) != none]
+            if given:
+                raise Error(f"{here}a {self.kind} joint has no {given[0]}; it may have damping and armature")
 
     @property
     def rubs(self) -> bool:
         """Whether it has friction of any kind."""
         return any(getattr(self, name) for name in FRICTION)
 
+    @cached_property
+    def parts(self) -> "tuple[Joint, ...]":
+        """Joints of one degree of freedom, one for each velocity: the joint itself, or those that it is made of."""
+        if self.kind not in SEVERAL:
+            return (self,)
+        own = {name: getattr(self, name) for name in ("velocity_limit", "effort_limit", "damping", "armature")}
+        return tuple(Joint(f"{self.name}.{name}", kind, **own) for name, kind, _ in SEVERAL[self.kind])
+
     @property
     def screw(self) -> tuple[float, float]:
         """(rho, sigma): rotation and translation per unit of the joint variable."""
+        if self.kind in SEVERAL:
+            raise Error(f"joint {self.name!r} is {self.kind} and has no one screw; its parts have")
         return {"revolute": (1.0, 0.0), "prismatic": (0.0, 1.0), "helical": (1.0, self.pitch)}[self.kind]
 
     @property
     def letter(self) -> str:
-        """R, P or H."""
-        return self.kind[0].upper()
+        """R revolute, P prismatic, H helical, L planar, B ball, F free."""
+        return "L" if self.kind == "planar" else self.kind[0].upper()
 
-    def motion(self, q: float) -> Pose:
-        """The pose the joint makes at position q."""
+    def motion(self, q: Any) -> Pose:
+        """The pose the joint makes at position q: a number, or as many as it has positions."""
+        if self.kind in SEVERAL:
+            count = 3 if self.kind == "planar" else len(POSES[self.kind])
+            at = frozen_array(q, (count,), f"the position of joint {self.name!r}").tolist()
+            if self.kind == "planar":
+                return Pose.of((*at[:2], 0.0), (0.0, 0.0, at[2]))
+            w, x, y, z, *place = at
+            if not any((w, x, y, z)):
+                raise Error(f"joint {self.name!r}: the quaternion is zero, which is no rotation; (1, 0, 0, 0) is none at all")
+            return Pose(rotation_quaternion(x, y, z, w), place or np.zeros(3))
         return Pose(*exp_z(*self.screw, number(q, f"the position of joint {self.name!r}")))
 
 
@@ -174,7 +215,7 @@ class Link(Value):
         for name in ("before", "after"):
             object.__setattr__(self, name, Pose.coerce(getattr(self, name)))
 
-    def pose(self, q: float) -> Pose:
+    def pose(self, q: Any) -> Pose:
         """The link's frame in its parent's frame."""
         return self.before @ self.joint.motion(q) @ self.after
 

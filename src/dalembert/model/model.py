@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Frame, Joint, Link, Note
+from dalembert.model.links import POSES, SEVERAL, Frame, Joint, Link, Note
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
@@ -55,6 +55,33 @@ def _generator(rng: Any) -> "np.random.Generator":
     return np.random.default_rng(whole(rng, "rng, unless it is a numpy Generator,", 0))
 
 
+class Virtual(NamedTuple):
+    """A joint of several degrees of freedom in a robot that `spread` made: its name and kind, and the links without mass."""
+
+    joint: str
+    kind: str
+    links: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """A ball or free joint: where its positions begin in q, and its velocities in qd."""
+
+    joint: str
+    kind: str
+    q: int
+    v: int
+
+    @property
+    def positions(self) -> slice:
+        """In q: the quaternion, and then the point."""
+        return slice(self.q, self.q + len(POSES[self.kind]))
+
+    @property
+    def velocities(self) -> slice:
+        """In qd: the angular velocity, and then the linear one."""
+        return slice(self.v, self.v + len(SEVERAL[self.kind]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Value):
     """What a robot is. Users hold its subclass `Robot`, which binds every quantity to it.
@@ -77,6 +104,7 @@ class Model(Value):
     )  # the URDF file that it was read from, which says how it looks; no part of its value
     coupling: Coupling | None = None  # of joints that follow others; mimics of joints become one
     transmission: Transmission | None = None  # from motors to the joints
+    virtual: tuple[Virtual, ...] = field(default=(), compare=False)  # of robots made by `spread`, which users do not meet
 
     def __post_init__(self) -> None:
         text(self.name, "a robot's name")
@@ -117,13 +145,16 @@ class Model(Value):
         """Take the mimics of joints for the coupling that they are, and check what moves together."""
         mimics = any(link.joint.mimic for link in self.links)
         try:
-            if mimics and (found := of_mimics([link.joint for link in self.links])) is not None:
+            if mimics and (found := of_mimics(self._parts)) is not None:
                 self._follow(found)
             if self.coupling is not None:
                 instance(self.coupling, Coupling, "the coupling of a robot")
-                if len(self.coupling.offset) != len(self.links):
-                    raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self.links)}")
+                if len(self.coupling.offset) != len(self._parts):
+                    raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self._parts)}")
                 self.joints  # noqa: B018 - checks limits
+                for link in self.links:
+                    if link.joint.kind in SEVERAL and any(part.name not in self.coupling.names for part in link.joint.parts):
+                        raise Error(f"joint {link.joint.name!r} is {link.joint.kind} and cannot follow others")
         except Error as error:
             if not mimics:
                 raise
@@ -147,21 +178,49 @@ class Model(Value):
 
     # --- names and sizes ------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def n(self) -> int:
-        """Number of independent joints; without a coupling, of moving links."""
-        return len(self.links) if self.coupling is None else len(self.coupling.names)
+        """Number of degrees of freedom: of independent joints, if none is planar, ball or free. The size of qd, qdd and tau."""
+        return len(self._parts) if self.coupling is None else len(self.coupling.names)
+
+    @cached_property
+    def nq(self) -> int:
+        """Size of q: n, and one more for every ball and free joint, whose rotation is a quaternion."""
+        return self.n + len(self.runs)
+
+    @cached_property
+    def _parts(self) -> tuple[Joint, ...]:
+        return tuple(part for link in self.links for part in link.joint.parts)
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
-        """The independent joints, in the order of every array; with a coupling, as they feel those that follow them."""
-        joints = tuple(link.joint for link in self.links)
-        return joints if self.coupling is None else coordinates(self.coupling, joints)
+        """The independent joints, in the order of every array; with a coupling, as they feel those that follow them.
+
+        Of a planar, ball or free joint, one for each degree of freedom.
+        """
+        return self._parts if self.coupling is None else coordinates(self.coupling, self._parts)
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the independent joints, in the order of every array."""
+        """Names of the independent joints, in the order of qd, qdd and tau; of a free joint `base`, base.wx to base.vz."""
         return tuple(joint.name for joint in self.joints)
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the entries of q: those of the joints, and of a free joint `base`, base.qw to base.qz and base.px to base.pz."""
+        names = list(self.joint_names)
+        for run in reversed(self.runs):
+            names[run.velocities] = [f"{run.joint}.{part}" for part in POSES[run.kind]]
+        return tuple(names)
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The ball and free joints, in order: what is not the same in q and in qd."""
+        several = [(x.joint, x.kind) for x in self.virtual] or [(x.joint.name, x.joint.kind) for x in self.links]
+        posed = [(name, kind) for name, kind in several if kind in POSES]
+        places = [self.joint_names.index(f"{name}.{SEVERAL[kind][0][0]}") for name, kind in posed]
+        order = sorted(range(len(posed)), key=places.__getitem__)
+        return tuple(Run(*posed[i], places[i] + k, places[i]) for k, i in enumerate(order))
 
     @property
     def open(self) -> Self:
@@ -195,8 +254,8 @@ class Model(Value):
 
     @property
     def structure(self) -> str:
-        """Letters of the independent joints in order: R revolute, P prismatic, H helical."""
-        return "".join(joint.letter for joint in self.joints)
+        """Letters of the independent joints in order: R revolute, P prismatic, H helical, L planar, B ball, F free."""
+        return "".join(x.letter for x in (self.joints if self.coupling is not None else (link.joint for link in self.links)))
 
     @property
     def total_mass(self) -> float:
@@ -297,6 +356,8 @@ class Model(Value):
     def tree(self) -> Tree:
         """The plain arrays that formulations take; gravity is turned into the base frame."""
         links = self.links
+        if any(link.joint.kind in SEVERAL for link in links):
+            raise Error(f"{self.name} has joints of several degrees of freedom, which formulations do not know")
 
         def stacked(parts: list[Any], *shape: int) -> Array:
             return frozen_array(np.array(parts, dtype=float).reshape(len(links), *shape), None, "a tree")
@@ -325,7 +386,9 @@ class Model(Value):
     @cached_property
     def reduced_tree(self) -> Tree:
         """A tree for short programs: the same joint forces on a standing base, but other frames and inertias, in exact numbers."""
-        return reduced(self.tree)
+        hidden = {name for run in self.virtual for name in run.links}
+        runs = [i for i, link in enumerate(self.links) if link.name in hidden or link.parent in hidden]
+        return reduced(self.tree, frozenset(runs))
 
     def __repr__(self) -> str:
         joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()

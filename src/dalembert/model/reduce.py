@@ -40,9 +40,12 @@ OUT_OF_PROPORTION = 30
 NOTHING = Decimal("1e-14")  # of the larger entries: rounding errors of the figures that a model is made of
 
 
-def reduced(tree: Tree) -> Tree:
-    """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats."""
-    return _reduced(tree, ())[0]
+def reduced(tree: Tree, runs: frozenset[int] = frozenset()) -> Tree:
+    """A tree of exact numbers with the same joint forces on a standing base; only for trees of floats.
+
+    `runs` are the links of ball and free joints: their frames stay, and they hand nothing over, but take what is handed to them.
+    """
+    return _reduced(tree, (), runs)[0]
 
 
 def reduced_around(tree: Tree, links: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
@@ -51,13 +54,13 @@ def reduced_around(tree: Tree, links: tuple[int, ...]) -> tuple[Tree, list[Trans
     return made, [compose(inverse(tree.joint(i)[1]), frames[i]) for i in links]
 
 
-def _reduced(tree: Tree, whole: tuple[int, ...]) -> tuple[Tree, list[Transform]]:
+def _reduced(tree: Tree, whole: tuple[int, ...], runs: frozenset[int] = frozenset()) -> tuple[Tree, list[Transform]]:
     """The reduced tree, and all links' new frames in those on the axes."""
     if not tree.parents:
         return tree.exact, []
     with decimals():
-        framed, frames = reframed(on_axes(tree.mapped(decimal)))
-        made = regrouped(framed, whole)
+        framed, frames = reframed(on_axes(tree.mapped(decimal)), runs)
+        made = regrouped(framed, whole, runs)
         second = rounded(made.inertia)
         floats = made.mapped(rounded)
         places = [Transform(rounded(R), rounded(p)) for R, p in frames]
@@ -81,12 +84,12 @@ def on_axes(tree: Tree) -> Tree:
     )
 
 
-def reframed(tree: Tree) -> tuple[Tree, list[Transform]]:
+def reframed(tree: Tree, runs: frozenset[int] = frozenset()) -> tuple[Tree, list[Transform]]:
     """Link frames turned about their axes and slid along them, to suit the axes of the parent and of the first child.
 
     The tree in these frames, and each of them seen from the link's old one.
     """
-    turns = [_turn(tree, children) for children in tree.children]
+    turns = [(1, 0) if i in runs else _turn(tree, children) for i, children in enumerate(tree.children)]
     slides: list[Any] = []
     before: list[Transform] = []
     com, inertia = [], []
@@ -96,10 +99,10 @@ def reframed(tree: Tree) -> tuple[Tree, list[Transform]]:
         if parent >= 0:
             back = rotation_about_z(*turns[parent])
             R, p = back.T @ R, rotate_back(back, p) - np.array([0, 0, slides[parent]])
-        slide = _slide(R, p) if parent >= 0 else Decimal(0)  # the base does not turn, so its distance does not matter
+        slide = _slide(R, p) if parent >= 0 and i not in runs else Decimal(0)  # the base does not turn: its distance is no matter
         p = p + R[:, 2] * slide
         R = R @ rotation_about_z(*turns[i])
-        c, s = _about_z(R) if (rho, sigma) == (1, 0) else (1, 0)
+        c, s = _about_z(R) if (rho, sigma) == (1, 0) and i not in runs else (1, 0)
         before.append(_clean(Transform(R @ rotation_about_z(c, -s), p)))
         offset.append(arctan2(float(s), float(c)))
         slides.append(slide)
@@ -162,7 +165,7 @@ def _clean(T: Transform) -> Transform:
 # --- inertias -----------------------------------------------------------------------------------------------------------
 
 
-def regrouped(tree: Tree, whole: tuple[int, ...] = ()) -> Tree:
+def regrouped(tree: Tree, whole: tuple[int, ...] = (), runs: frozenset[int] = frozenset()) -> Tree:
     """Inertias handed to the parents as far as joint forces allow; frames must stand on the joint axes.
 
     Some links may keep their `whole` bodies: they hand nothing over and get nothing.
@@ -172,14 +175,16 @@ def regrouped(tree: Tree, whole: tuple[int, ...] = ()) -> Tree:
     """
     n = len(tree.parents)
     bodies = [pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) for i in range(n)]
-    handed = _handed_over(tree, bodies, whole)
+    handed = _handed_over(tree, bodies, whole, runs)
     if handed is None:
         return tree._replace(inertia=second_moments(tree.inertia))
     mass, com, second = zip(*(_kept(body, given) for body, given in handed), strict=True)
     return tree._replace(mass=np.array(mass), com=np.array(com), inertia=np.array(second))
 
 
-def _handed_over(tree: Tree, bodies: list[Array], whole: tuple[int, ...]) -> list[tuple[Array, Array]] | None:
+def _handed_over(
+    tree: Tree, bodies: list[Array], whole: tuple[int, ...], runs: frozenset[int]
+) -> list[tuple[Array, Array]] | None:
     """Of every link: its body with all that its children have handed over, and what of that it hands over itself.
 
     None where children leave a first moment without mass on a link whose mass is not free.
@@ -190,9 +195,9 @@ def _handed_over(tree: Tree, bodies: list[Array], whole: tuple[int, ...]) -> lis
     for i in reversed(range(len(bodies))):
         before, _, rho, sigma = tree.joint(i)
         revolute, body = (rho, sigma) == (1, 0), gathered[i]
-        if not revolute and body[:3, 3].any() and abs(body[3, 3]) < _least_mass(body) / 1000:
+        if (not revolute or i in runs) and body[:3, 3].any() and abs(body[3, 3]) < _least_mass(body) / 1000:
             return None
-        if i in whole or tree.parents[i] in whole:
+        if i in whole or i in runs or tree.parents[i] in whole:
             given = np.zeros((4, 4), dtype=int)
         elif revolute:
             given = _line(body, carried[i])

@@ -14,16 +14,21 @@ from dalembert.errors import Error, brief
 from dalembert.model import xml
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import Joint, Kind, Link, Mimic
+from dalembert.model.links import SEVERAL, Joint, Kind, Link, Mimic
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z, rotation_quaternion, unit
 from dalembert.model.unread import MOMENTS, unread
 
 M = TypeVar("M", bound=Model)
-KINDS: dict[str, Kind] = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
+KINDS: dict[str, Kind] = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "floating": "free",
+    "planar": "planar",
+}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float() would take 1_000 and foreign digits too
 UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
-UNSUPPORTED = {"floating": "a free base", "planar": "a planar joint", "spherical": "a ball joint"}
 
 
 def parse_urdf(cls: type[M], data: bytes, what: str = "URDF", mimic: bool = True) -> M:
@@ -116,13 +121,11 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
     if kind == "fixed":
         return Fixed(child, parent, placed, inertia)
     if kind not in KINDS:
-        why = UNSUPPORTED.get(kind)
-        raise Error(
-            f"{here} is of type {brief(kind, 60)}" + (f": {why} is not supported" if why else ", which is not a URDF joint type")
-        )
+        raise Error(f"{here} is of type {brief(kind, 60)}, which is not a URDF joint type")
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     # a <limit> without lower or upper means 0 in URDF; a continuous joint has no range
-    bounded = limit is not None and kind != "continuous"
+    several = KINDS[kind] in SEVERAL
+    bounded = limit is not None and kind != "continuous" and not several
     lower, upper = (scalar(limit, k, here, 0.0) if bounded else side for k, side in (("lower", -np.inf), ("upper", np.inf)))
     if lower > upper:
         raise Error(f"{here} has lower limit {lower} above upper limit {upper}")
@@ -137,7 +140,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         coulomb=_not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
         mimic=_mimic(mimic, here) if mimics and mimic is not None else None,
     )
-    turn = Pose(align_z(_axis(element, here)), np.zeros(3))
+    turn = Pose.identity() if kind == "floating" else Pose(align_z(_axis(element, here)), np.zeros(3))
     return Link(child, parent, joint, placed @ turn, turn.inverse, inertia)
 
 
