@@ -15,6 +15,7 @@ from dalembert.quantities import dynamics
 if TYPE_CHECKING:
     from dalembert.codegen import generate
     from dalembert.quantities import (
+        configurations,
         control,
         derivatives,
         diagonalization,
@@ -39,6 +40,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
 
     generate = Later("dalembert.codegen.generate")
     geometry = Later("dalembert.quantities.curvature")
+    configurations = Later("dalembert.quantities.configurations")
     control = Later("dalembert.quantities.control")
     derivatives = Later("dalembert.quantities.derivatives")
     diagonalization = Later("dalembert.quantities.diagonalization")
@@ -106,6 +108,15 @@ class Robot(Model, Hints):
     to_uncoupled = couple.to_uncoupled
     from_uncoupled = couple.from_uncoupled
     to_motors = couple.to_motors
+
+    # positions of balls and free bodies
+    integrate = configurations.integrate
+    difference = configurations.difference
+    position_rate = configurations.position_rate
+    to_pinocchio = configurations.to_pinocchio
+    from_pinocchio = configurations.from_pinocchio
+    to_mujoco = configurations.to_mujoco
+    from_mujoco = configurations.from_mujoco
 
     # programs
     compile = kernels.compile

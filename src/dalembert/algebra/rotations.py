@@ -96,7 +96,7 @@ def log_so3(rotation: ArrayLike) -> Array:
     [0.0, 0.0, 1.570796326795]
     """
     (R,) = arrays("log_so3", rotation=(rotation, M3))
-    quaternion = _quaternion(R)
+    quaternion = quaternion_of(R)
     w, v = quaternion[..., :1], quaternion[..., 1:]
     v = np.where(np.real(w) < 0, -v, v)
     length = np.sqrt((v * v).sum(axis=-1, keepdims=True))
@@ -105,7 +105,7 @@ def log_so3(rotation: ArrayLike) -> Array:
         return np.where(length == 0, 2.0, 2 * half / length) * v
 
 
-def _quaternion(R: Array) -> Array:
+def quaternion_of(R: Array) -> Array:
     """(w, x, y, z) of a rotation, from the largest of the four rows of 4 q q^T."""
     x, y, z = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
     a, b, c = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]

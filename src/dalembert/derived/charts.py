@@ -65,6 +65,12 @@ def at_home(model: Model, q: Any) -> Array:
     return stack(_joints(model, q, lambda run: [0] * len(range(model.n)[run.velocities])))
 
 
+def positions_of(model: Model) -> dict[int, int]:
+    """Where in q the position of each joint is, by its place in qd: of all but balls and free bodies."""
+    joints = {i: i + sum(run.v < i for run in model.runs) for i in range(model.n)}
+    return {i: k for i, k in joints.items() if not any(i in range(model.n)[run.velocities] for run in model.runs)}
+
+
 def _joints(model: Model, q: Any, of_run: Callable[[Run], list[Any]]) -> list[Any]:
     """The positions of joints of one degree of freedom, and others for the runs, in the order of joints."""
     parts: list[Any] = list(q)

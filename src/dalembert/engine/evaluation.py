@@ -23,12 +23,14 @@ from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
+from dalembert.model.links import SEVERAL
 from dalembert.model.model import Model, freed
 from dalembert.model.wrench import wrench_array
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel
 from dalembert.trace.source import NumpyKernel
 
+POSITIONS = ("q", "q0", "q1", "at_q")
 PER_JOINT = ("q", "qd", "qdd", "tau", "nu", "epsilon", "weights")
 ARRAYS = {name for quantity in QUANTITIES.values() for name in quantity.optional}  # None where they are left out
 F = TypeVar("F", bound=Callable[..., Any])
@@ -131,9 +133,10 @@ def _fully(call: Call, function: Any, options: Any) -> Any:
             with suppress(TypeError):  # a list among the options is not hashable
                 answers: dict[Any, Callable[..., Any]] = robot.memo.setdefault(function.__name__, {})
                 if options not in answers:
-                    answers[options] = _answer(quantity, compiled, call.guard is not None)
+                    guarded = call.guard is not None or bool(robot.runs)
+                    answers[options] = _answer(quantity, compiled, guarded)
                     if options == function.usual and getattr(type(robot), function.__name__, None) is function:
-                        _at_once(robot, function, quantity, compiled, call.guard is not None)
+                        _at_once(robot, function, quantity, compiled, guarded)
     return result
 
 
@@ -185,8 +188,15 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     choice(call.backend, "backend", BACKENDS)
     given, wanted = dict(call.given), quantity.arrays(optional)
     if isinstance(wrenches := given.get("wrenches"), Mapping):
-        given["wrenches"] = wrench_array(robot, joint_vector(robot, quantity.name, "q", given["q"]), wrenches)
+        given["wrenches"] = named_wrenches(robot, joint_vector(robot, quantity.name, "q", given["q"]), wrenches)
     arrays = [checked(robot, quantity.name, name, given[name], values) for name, values in wanted.items()]
+    for run in robot.runs:
+        for x, (name, values) in zip(arrays, wanted.items(), strict=True):
+            if values.shape == ("q",) and not x[..., run.q : run.q + 4].any(axis=-1).all():
+                raise Error(
+                    f"{quantity.name}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
+                    "(1, 0, 0, 0) is none at all"
+                )
     batches = {name: a.shape[: a.ndim - len(values.shape)] for a, (name, values) in zip(arrays, wanted.items(), strict=True)}
     return arrays, optional, broadcast(batches, quantity.name)
 
@@ -239,17 +249,26 @@ def _is_complex(arrays: list[Array]) -> bool:
     return any(a.dtype.kind == "c" for a in arrays)
 
 
+def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array:
+    """Wrenches by link or frame name as (..., links, 6) in link axes."""
+    if not any(link.joint.kind in SEVERAL for link in robot.links):
+        return wrench_array(robot, q, wrenches)
+    return wrench_array(robot, q, wrenches, lambda: evaluate(asked(robot, "poses", {"q": q})))
+
+
 # --- arrays -------------------------------------------------------------------------------------------------------------
 
 
 def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
     """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
-    array = checked(robot, function, name, value, Values(("n",), ""))
+    array = checked(robot, function, name, value, Values(("q" if name in POSITIONS else "n",), ""))
     return array if array.dtype.kind == "c" else array.astype(float)
 
 
 def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
     """Several such arguments, broadcast together."""
+    if robot.runs and "q" in given:
+        raise uncharted(robot, function)
     arrays = [joint_vector(robot, function, name, value) for name, value in given.items()]
     batch = broadcast({name: a.shape[:-1] for name, a in zip(given, arrays, strict=True)}, function)
     return [np.broadcast_to(a, (*batch, robot.n)) for a in arrays]
@@ -262,8 +281,19 @@ def moving(robot: Model, function: str, **given: Any) -> list[Array]:
     return joint_vectors(robot, function, **given)
 
 
+def uncharted(robot: Model, function: str) -> Error:
+    """Error of a function that needs positions whose rates are the velocities."""
+    joint = robot.runs[0]
+    return Error(
+        f"{function} needs coordinates whose rates are the velocities, which the {joint.kind} joint {joint.joint!r} of "
+        f"{robot.name} does not have"
+    )
+
+
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
     """`moving` of a function that is defined for the joints of a tree, one by one."""
+    if any(link.joint.kind in SEVERAL for link in robot.links):
+        raise uncharted(robot, function) if robot.runs else Error(f"{function} does not know planar joints, as {robot.name} has")
     if not robot.is_tree:
         raise Error(f"{function} is defined for a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
     return moving(robot, function, **given)
@@ -273,7 +303,8 @@ def checked(robot: Model, function: str, name: str, value: Any, values: Values) 
     """An argument as an array whose last axes are right."""
     array, shape = numbers(value, f"{function}: {name}", complex_=True), values.sized(robot)
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        order = f"; joint order: {', '.join(robot.joint_names[:12])}" if name in PER_JOINT else ""
+        names = robot.position_names if name in POSITIONS else robot.joint_names
+        order = f"; joint order: {', '.join(names[:14])}" if name in (*PER_JOINT, *POSITIONS) else ""
         if name in PER_JOINT and robot.coupling is not None:
             order += f", which the other {len(robot.links) - robot.n} follow (see from_uncoupled)"
         wanted = "(..., " + ", ".join(map(str, shape)) + ")"

@@ -13,6 +13,7 @@ from dalembert.errors import Error, SingularWarning, warn
 from dalembert.formulations import formulation
 from dalembert.formulations.shared.filter import filtered, links
 from dalembert.model.model import Model
+from dalembert.model.spread import hidden, spread
 
 CHUNK = 4096  # states at a time
 FEW = 64  # scalars that Python adds sooner than NumPy does
@@ -26,9 +27,13 @@ def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "
             f"{quantity.name}: nothing that joint {model.joint_names[joint]!r} of {model.name} moves has inertia{where}, so the "
             "mass matrix is not positive definite; give one of these links mass, or their joints an armature (with_armature)"
         )
+    model = spread(model)
     link = model.links[joint]
+    while link.name in hidden(model):  # users know the body that its run carries
+        link = next(x for x in model.links if x.parent == link.name)
+    moved, link = link, model.links[joint]
     kind = "along" if link.joint.kind == "prismatic" else "about"
-    cure = f"give link {link.name!r} (or what it carries) {'mass' if kind == 'along' else 'inertia about that axis'}"
+    cure = f"give link {moved.name!r} (or what it carries) {'mass' if kind == 'along' else 'inertia about that axis'}"
     cure += ", or the joint an armature (with_armature)" if quantity.rotors else "; rotors do not count here"
     return Error(
         f"{quantity.name}: joint {link.joint.name!r} of {model.name} has no positive inertia {kind} its axis{where}, so the mass "
@@ -52,7 +57,7 @@ def check_regular(
     if weak is None:
         return
     state = int(np.argmax(weak >= 0))
-    at = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)[state]
+    at = np.broadcast_to(np.real(q), (*batch, model.nq)).reshape(-1, model.nq)[state]
     where = f" at q = {np.array2string(at, precision=6, separator=', ')}"
     if batch == ():
         raise without_inertia(model, quantity, int(weak[state]), where)
@@ -70,7 +75,7 @@ def singular_states(
     """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
     if method not in UNGUARDED and all(regular(x) for x in results):
         return None
-    q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
+    q = np.broadcast_to(np.real(q), (*batch, model.nq)).reshape(-1, model.nq)
     bad = np.isfinite(q).all(axis=-1)
     if method not in UNGUARDED:
         bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in results])
@@ -92,7 +97,13 @@ def singular_states(
 
 def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
     """For each state of (m, n), the joint nearest the tips without inertia, or -1: by articulated bodies and by factors of M."""
-    guard = pivots(model, rotors)
+    whole = spread(model)
+    guard = pivots(whole, rotors)
+    if whole.runs:
+        with np.errstate(all="ignore"):
+            weak = np.stack([np.isnan(udu(coupled_inertia(whole, x, whole.open.tree).astype(float), guard).D) for x in q])
+        return np.where(weak, np.arange(model.n), -1).max(axis=-1)
+    model = whole
     if not model.is_tree:
         with np.errstate(all="ignore"):
             weak = np.isnan(udu(coupled_inertia(model, q, model.tree), guard).D)

@@ -1,7 +1,7 @@
 """A robot's data: links, base, gravity and named frames, checked as a whole when built."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple, Self
@@ -287,13 +287,22 @@ class Model(Value):
         return np.array([joint.upper for joint in self.joints], dtype=float)
 
     def neutral(self) -> Array:
-        """Zero, or the nearest position within the limits."""
-        return np.clip(np.zeros(self.n), self.lower, self.upper)
+        """Zero, or the nearest position within the limits; (1, 0, 0, 0) of quaternions."""
+        return self._with_poses(np.clip(np.zeros(self.n), self.lower, self.upper), lambda size: np.eye(1, size)[0])
+
+    def _with_poses(self, positions: Array, of_size: Callable[[int], Array]) -> Array:
+        """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
+        parts, at = list[Array](), 0
+        for run in self.runs:
+            pose = of_size(len(POSES[run.kind]))
+            parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
+            at = run.velocities.stop
+        return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
 
     def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
-        """Uniform positions within the limits, (*shape, n). `rng` is a numpy Generator or a seed.
+        """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
 
-        Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m.
+        Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m. Balls and free bodies take any rotation.
         """
         reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in self.joints])
         low, high = self.lower, self.upper
@@ -304,28 +313,42 @@ class Model(Value):
         sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
         sizes = [whole(size, "each of shape", 0) for size in sizes]
         room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "request fewer at once")
-        share = _generator(rng).uniform(size=(*sizes, self.n))
-        return low * (1 - share) + high * share
+        generator = _generator(rng)
+        share = generator.uniform(size=(*sizes, self.n))
+
+        def pose(size: int) -> Array:
+            quaternion = generator.normal(size=(*sizes, 4))
+            quaternion /= np.sqrt((quaternion**2).sum(axis=-1, keepdims=True))
+            return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, size - 4))], axis=-1)
+
+        return self._with_poses(low * (1 - share) + high * share, pose)
 
     def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
-        """Joint values by name to an array in joint order; names left out take `default`, or are an error."""
-        for name in by_name(values, "values", "{'joint1': 0.0}"):
-            choice(name, f"joint of {self.name}:", self.joint_names)
-        missing = [name for name in self.joint_names if name not in values]
+        """Joint values by name to an array in joint order; names left out take `default`, or are an error.
+
+        With names of positions of a ball or free joint (`position_names`) they are positions, (..., nq).
+        """
+        given = by_name(values, "values", "{'joint1': 0.0}")
+        known = self.position_names if (set(given) - set(self.joint_names)) & set(self.position_names) else self.joint_names
+        for name in given:
+            choice(name, f"joint of {self.name}:", known)
+        missing = [name for name in known if name not in values]
         if missing and default is None:
             raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
-        parts = [frozen_array(values.get(name, default), None, f"the value of joint {name!r}") for name in self.joint_names]
+        parts = [frozen_array(values.get(name, default), None, f"the value of joint {name!r}") for name in known]
         try:
             return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
         except ValueError:
             raise Error(f"the values do not broadcast: shapes {brief([p.shape for p in parts])}") from None
 
     def to_dict(self, array: Any) -> dict[str, Any]:
-        """An array (..., n) in joint order to joint values by name."""
+        """An array (..., n) in joint order, or positions (..., nq), to values by name."""
         array = numbers(array, "the array of to_dict", complex_=True)
-        if array.ndim == 0 or array.shape[-1] != self.n:
-            raise Error(f"to_dict needs {self.n} joint values along the last axis, got an array of shape {array.shape}")
-        return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(self.joint_names)}
+        if array.ndim == 0 or array.shape[-1] not in (self.n, self.nq):
+            sizes = f"{self.n}" if self.n == self.nq else f"{self.n} (or {self.nq} positions)"
+            raise Error(f"to_dict needs {sizes} joint values along the last axis, got an array of shape {array.shape}")
+        names = self.joint_names if array.shape[-1] == self.n else self.position_names
+        return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(names)}
 
     def reorder(self, array: Any, from_names: Any) -> Array:
         """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
@@ -391,6 +414,8 @@ class Model(Value):
         return reduced(self.tree, frozenset(runs))
 
     def __repr__(self) -> str:
-        joints = f"{self.n} joint{'' if self.n == 1 else 's'} {self.structure}".rstrip()
+        count = len(self.structure)
+        joints = f"{count} joint{'' if count == 1 else 's'} {self.structure}".rstrip()
+        joints += "" if count == self.n else f", {self.n} degrees of freedom"
         coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
         return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}>"

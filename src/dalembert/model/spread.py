@@ -53,5 +53,9 @@ def _run(link: Link) -> list[Link]:
 
 def bodies(model: Model) -> list[int]:
     """The links of a spread robot that are bodies, in the order of the robot's own links."""
-    hidden = {name for run in model.virtual for name in run.links}
-    return [i for i, name in enumerate(model.link_names) if name not in hidden]
+    return [i for i, name in enumerate(model.link_names) if name not in hidden(model)]
+
+
+def hidden(model: Model) -> set[str]:
+    """The links of a spread robot that are none of its bodies."""
+    return {name for run in model.virtual for name in run.links}

@@ -1,6 +1,6 @@
 """Forces from outside: named parts, an explicit frame, and the array that formulations take."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from dalembert.algebra.spatial import Ad_inverse_dual, Array, Transform, compose
 from dalembert.arguments import choice, frozen_array
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
+from dalembert.model.pose import Pose
 from dalembert.model.values import Value
 
 FRAMES = ("body", "world_aligned", "world")  # of twists, too
@@ -40,10 +41,16 @@ class Wrench(Value):
             object.__setattr__(self, name, array)
 
 
-def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
-    """Wrenches by link or frame name as (..., links, 6): (moment, force) at link origins in link axes."""
+def wrench_array(
+    model: Model, q: Any, wrenches: Mapping[str, Wrench], world: Callable[[], Array] | None = None
+) -> Array:
+    """Wrenches by link or frame name as (..., links, 6): (moment, force) at link origins in link axes.
+
+    `world` gives the poses of the links in the world, (..., links, 4, 4), of robots whose tree does not.
+    """
     total: list[Any] = [np.zeros(6) for _ in model.links]
     poses: list[Transform] = []
+    base = model.base.transform if world is None else Pose.identity().transform
     try:
         for name, wrench in wrenches.items():
             if not isinstance(wrench, Wrench):
@@ -51,12 +58,14 @@ def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench]) -> Array:
             link, pose = model.locate(name)
             if link < 0:
                 continue  # what pushes the base is not felt by the joints
-            if wrench.frame != "body" and not poses:
+            if wrench.frame != "body" and not poses and world is not None:
+                poses = [Transform(T[..., :3, :3], T[..., :3, 3]) for T in np.moveaxis(world(), -3, 0)]
+            elif wrench.frame != "body" and not poses:
                 poses = model.tree.poses(q if model.coupling is None else model.coupling.positions(q))
             if wrench.frame == "body":
                 felt = join(wrench.moment + cross(wrench.point, wrench.force), wrench.force)
             else:
-                felt = _in_body(wrench, model.base.transform, compose(poses[link], pose.transform))
+                felt = _in_body(wrench, base, compose(poses[link], pose.transform))
             total[link] = total[link] + Ad_inverse_dual(pose.transform, felt)
         return np.stack(np.broadcast_arrays(*total), axis=-2) if total else np.zeros((0, 6))
     except (ValueError, RuntimeError) as error:

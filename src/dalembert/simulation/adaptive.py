@@ -10,6 +10,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.derived.joints import left_of, slipping
 from dalembert.errors import Error, optional
+from dalembert.quantities.configurations import position_rate, unit_quaternions
 from dalembert.quantities.dynamics import forward_dynamics
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Start, wide
 from dalembert.simulation.trajectory import Trajectory
@@ -27,7 +28,7 @@ class Wanted(NamedTuple):
 
 def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, wanted: Wanted) -> Trajectory:
     """Every rollout by itself, at samples of equal spacing; a terminal event ends a single one early."""
-    robot, n = plan.robot, plan.robot.n
+    robot, n, m = plan.robot, plan.robot.n, plan.robot.nq
     solve = optional("scipy.integrate").solve_ivp
     events = wanted.events
     if forces.memory is not None:
@@ -37,21 +38,22 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
     if n * prod(start.batch) == 0:
         nothing = np.zeros((*start.batch, len(time), n))
-        return Trajectory(robot, time, nothing, nothing, nothing, forces.constant, wrenches=acting.given)
-    q, qd = (x.reshape(prod(start.batch), n) for x in (start.q, start.qd))
+        where = np.zeros((*start.batch, len(time), m))
+        return Trajectory(robot, time, where, nothing, nothing, forces.constant, wrenches=acting.given)
+    q, qd = start.flat()
     parts: list[Any] = []
     held = forces.array is not None and not forces.constant
     for r in range(len(q)):
         right = _side(plan, forces, acting, r, len(q))
         limits = {"max_step": plan.step} if held else {}
         solved = solve(
-            lambda t, y, f=right: np.concatenate([y[n:], f(t, y[:n], y[n:])[0]]),
+            lambda t, y, f=right: np.concatenate([position_rate(robot, y[:m], y[m:]), f(t, y[:m], y[m:])[0]]),
             (0.0, float(time[-1])),
             np.concatenate([q[r], qd[r]]),
             method=solver,
             t_eval=time,
             dense_output=True,
-            events=[_event(e, n) for e in events] or None,
+            events=[_event(e, m) for e in events] or None,
             rtol=wanted.rtol,
             atol=wanted.atol,
             **limits,
@@ -62,14 +64,16 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
         plan.progress(r + 1, len(q))
     times, states = _samples(parts, time)
     tau = np.stack(
-        [np.stack([f(t, y[:n], y[n:])[1] for t, y in zip(times, x, strict=True)]) for x, (_, f) in zip(states, parts, strict=True)]
+        [np.stack([f(t, y[:m], y[m:])[1] for t, y in zip(times, x, strict=True)]) for x, (_, f) in zip(states, parts, strict=True)]
     )
-    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (states[..., :n], states[..., n:], tau))
+    where = unit_quaternions(robot, states[..., :m])
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (where, states[..., m:], tau))
     single = not start.batch
     happened = tuple(parts[0][0].t_events) if events and single else ()
     dense = parts[0][0].sol if single else None
-    trajectory = Trajectory(robot, times, q, qd, tau, forces.constant, wrenches=acting.given, events=happened, dense=dense)
-    if not held:
+    constant = forces.constant and not robot.runs
+    trajectory = Trajectory(robot, times, q, qd, tau, constant, wrenches=acting.given, events=happened, dense=dense)
+    if not held or robot.runs:
         return trajectory
     work = [_work(_held(forces, r, len(parts), n), plan.step, times, solved.sol) for r, (solved, _) in enumerate(parts)]
     return replace(trajectory, worked=np.reshape(work, (*start.batch, len(times))))
@@ -101,9 +105,9 @@ def _samples(parts: list[Any], time: Array) -> tuple[Array, Array]:
     return time, np.stack([solved.y.T for solved, _ in parts])
 
 
-def _event(event: Callable[..., Any], n: int) -> Callable[..., Any]:
+def _event(event: Callable[..., Any], m: int) -> Callable[..., Any]:
     def watched(t: float, y: Array) -> float:
-        return float(event(t, y[:n].copy(), y[n:].copy()))  # the solver continues with y, even if these are changed
+        return float(event(t, y[:m].copy(), y[m:].copy()))  # the solver continues with y, even if these are changed
 
     for name in ("terminal", "direction"):
         if hasattr(event, name):

@@ -30,14 +30,14 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
         plan.progress(k, plan.samples)
         if not np.isfinite(state["v"]).all(axis=-1).any():  # all have run away: asking on would only take time
             for kept in (q, v, tau):
-                kept += [np.full_like(q[0], np.nan)] * (plan.samples - k)
+                kept += [np.full_like(kept[0], np.nan)] * (plan.samples - k)
             memories += [memories[-1]] * (plan.samples - k)
             work += [work[-1]] * (plan.samples - k)
             break
-    count, n = q[0].shape
+    count = len(q[0])
     memory = None if driven.memory is None else np.stack(memories, axis=-2).reshape(count, plan.samples + 1, -1)
-    q, v, tau = (np.stack(x, axis=1).reshape(count, -1, n) for x in (q, v, tau))
-    return Rollouts(q, v, tau, memory, None if forces.array is None else np.stack(work, axis=1))
+    q, v, tau = (np.stack(x, axis=1) for x in (q, v, tau))
+    return Rollouts(q, v, tau, memory, None if forces.array is None or plan.robot.runs else np.stack(work, axis=1))
 
 
 class _Memory:
@@ -64,14 +64,14 @@ class _Driven:
     ) -> None:
         self.plan, self.acting, self.velocity = plan, acting, velocity
         q, v = start.flat()
-        self.shape, self.implicit = (*start.batch, plan.robot.n), integrator.implicit
+        self.batch, self.implicit = start.batch, integrator.implicit
         self.rows = integrator.steps(ITERATIONS[1])
-        factors, scrap = table(self.rows, plan.step), np.empty((2, 1, 1, 1, *q.shape))
-        self.tau = np.zeros((1, 1, 1, *q.shape))
+        factors = table(self.rows, plan.step)
+        self.tau = np.zeros((1, 1, 1, *v.shape))
         self.stages = Stages(
             plan.kernel(acting), q, v, np.zeros((len(q), len(plan.robot.links), 6)) if acting.function else acting.constant
         )
-        kept = scrap[0], scrap[1]
+        kept = np.empty((1, 1, 1, *q.shape)), np.empty((1, 1, 1, *v.shape))
         self.passes = [self.stages.prepared(row[None], self.tau, kept, (1, 1, 1)) for row in factors]
         self.work: Array = np.zeros(len(q))  # of forces that are held over each step
         self.control = Control(start, forces)
@@ -90,7 +90,8 @@ class _Driven:
                 self.push(step, stage, s)
                 acted = self.tau[0, 0, 0].copy() if acted is None else acted
                 self.passes[s]()
-            self.work = self.work + (self.tau[0, 0, 0] * (self.stages.state["q"][0, 0, 0] - before)).sum(axis=-1)
+            if not self.plan.robot.runs:
+                self.work = self.work + (self.tau[0, 0, 0] * (self.stages.state["q"][0, 0, 0] - before)).sum(axis=-1)
         if self.implicit and not (self.stages.converged() and (self.memory is None or self.memory.met)):
             raise apart(self.plan.step)
         self.stages.gap[...] = 0.0
@@ -99,12 +100,12 @@ class _Driven:
     def push(self, step: int, stage: Stage, s: int | None) -> None:
         """Set forces and wrenches at a stage; the memory's derivative there moves it."""
         at_q, at_v = (self.stages.state[name][0, 0, 0] for name in ("at_q", "at_v"))
-        q = at_q.reshape(self.shape).copy()
-        qd = self.velocity(self.plan.robot, at_q, at_v).reshape(self.shape).copy()
-        self.tau[0, 0, 0] = self.force((step + stage.at) * self.plan.step, q, qd, step, s).reshape(at_q.shape)
+        q = at_q.reshape(*self.batch, -1).copy()
+        qd = self.velocity(self.plan.robot, at_q, at_v).reshape(*self.batch, -1).copy()
+        self.tau[0, 0, 0] = self.force((step + stage.at) * self.plan.step, q, qd, step, s).reshape(at_v.shape)
         if self.acting.function:
             target = self.stages.wrenches[0][0, 0, 0]
-            target[...] = np.broadcast_to(self.acting.function(q), (*self.shape[:-1], *target.shape[1:])).reshape(target.shape)
+            target[...] = np.broadcast_to(self.acting.function(q), (*self.batch, *target.shape[1:])).reshape(target.shape)
 
     def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
         """The joint forces (..., n)."""
@@ -138,4 +139,4 @@ class Control:
                 )
             result, rate = result
             rate = wide(rate, memory.shape, "a controller must return the rate of its memory", time)
-        return wide(result, q.shape, GIVES, time), rate
+        return wide(result, qd.shape, GIVES, time), rate

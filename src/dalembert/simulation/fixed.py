@@ -23,12 +23,14 @@ def run(plan: Plan, integrator: Integrator, start: Start, forces: Forces, acting
     n = plan.robot.n
     q, v = start.flat()
     kernel, tau = plan.kernel(acting), held(forces, len(q), n)
-    kept = np.empty((2, len(q), plan.samples + 1, n))
-    work = np.zeros((len(q), plan.samples + 1)) if plan.every > 1 and tau.shape[1] > 1 else None
+    kept = [np.empty((len(q), plan.samples + 1, x.shape[-1])) for x in (q, v)]
+    summed = plan.every > 1 and tau.shape[1] > 1 and not plan.robot.runs  # of which forces times steps of q are no work
+    work = np.zeros((len(q), plan.samples + 1)) if summed else None
 
     def rollouts(part: slice, told: Told) -> None:
         stages = Stages(kernel, q[part], v[part], None if acting.constant is None else acting.constant[part])
-        _rollouts(plan, integrator, stages, tau[part], kept[:, part], None if work is None else work[part], told)
+        own = [x[part] for x in kept]
+        _rollouts(plan, integrator, stages, tau[part], own, None if work is None else work[part], told)
 
     in_blocks(plan, len(q), rollouts)
     return Rollouts(kept[0], kept[1], sampled(plan, tau), work=work)
@@ -80,17 +82,18 @@ def _rollouts(
     integrator: Integrator,
     stages: Stages,
     tau: Array,
-    kept: Array,
+    kept: list[Array],
     work: Array | None,
     told: Told,
 ) -> None:
     """Whole rollouts (B, T, n), a number of samples at a time, unless `told` says to stop; the work (B, T) is summed over steps."""
-    kept[:, :, 0] = stages.state["q"][0, 0, 0], stages.state["v"][0, 0, 0]
+    for x, name in zip(kept, ("q", "v"), strict=True):
+        x[:, 0] = stages.state[name][0, 0, 0]
     tries = list(ITERATIONS if integrator.implicit else (0,))
     k = 0
     while k < plan.samples:
         rows = integrator.steps(tries[0])
-        count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * kept.shape[1])))
+        count = min(plan.samples - k, max(1, WORK // (plan.every * len(rows) * len(kept[0]))))
         to_q, to_v = (np.moveaxis(x[:, k + 1 : k + 1 + count], 1, 0)[:, None, None] for x in kept)
         all_q = to_q if work is None else np.empty((count, plan.every, *to_q.shape[2:]))
         force = piece(tau, plan.every, k * plan.every, count)
@@ -99,11 +102,11 @@ def _rollouts(
             if len(tries) == 1:
                 raise apart(plan.step)
             tries.pop(0)
-            stages.restart(kept[0, :, k], kept[1, :, k])
+            stages.restart(kept[0][:, k], kept[1][:, k])
             continue
         if work is not None:
             to_q[...] = all_q[:, -1:]
-            work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0, :, k], all_q)
+            work[:, k + 1 : k + 1 + count] = work[:, k, None] + _done(force, kept[0][:, k], all_q)
         stages.gap[...] = 0.0
         k += count
         if not told(count * plan.every):

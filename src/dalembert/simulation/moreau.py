@@ -71,13 +71,13 @@ class Steps:
 
     def __init__(self, made: Machine, state: dict[str, Array], wrenches: Array | None) -> None:
         self.machine, self.state, self.wrenches = made, state, wrenches
-        self.pushes = np.zeros((2, 1, 1, 1, *state["q"].shape))  # the forces of a single step
+        self.pushes = np.zeros((2, 1, 1, 1, *state["v"].shape))  # the forces of a single step
         self.single: dict[bool, Callable[[], None]] = {}
 
     @classmethod
     def start(cls, made: Machine, q: Array, v: Array, wrenches: Array | None) -> "Steps":
         """At rest or in motion, nothing done."""
-        count, n = q.shape
+        count, n = v.shape
         shapes = {"energies": (ENERGIES,), "done": (), "guess": (2, n)}
         state = {"q": q.copy(), "v": v.copy()} | {name: np.zeros((count, *shape)) for name, shape in shapes.items()}
         return cls(made, state, wrenches)

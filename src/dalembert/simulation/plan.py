@@ -52,15 +52,15 @@ class Start(NamedTuple):
     qd: Array
     batch: tuple[int, ...]
 
-    def widened(self, batch: tuple[int, ...], n: int) -> "Start":
+    def widened(self, batch: tuple[int, ...]) -> "Start":
         """For all rollouts."""
-        q, qd = (np.ascontiguousarray(np.broadcast_to(x, (*batch, n))) for x in (self.q, self.qd))
+        q, qd = (np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1]))) for x in (self.q, self.qd))
         return Start(q, qd, batch)
 
     def flat(self) -> tuple[Array, Array]:
         """Positions and velocities (B, n) of all rollouts."""
         count = prod(self.batch)
-        return self.q.reshape(count, -1), self.qd.reshape(count, -1)
+        return self.q.reshape(count, self.q.shape[-1]), self.qd.reshape(count, self.qd.shape[-1])
 
 
 class Forces(NamedTuple):

@@ -13,7 +13,8 @@ def figure(trajectory: Any) -> Any:
     made = showing(optional("matplotlib.figure").Figure)(figsize=(10, 7), layout="constrained")
     axes = made.subplots(2, 2, sharex=True)
     for panel, (kind, label) in zip(axes.flat, PANELS, strict=False):
-        panel.plot(trajectory.time, getattr(trajectory, kind), label=trajectory.robot.joint_names)
+        names = trajectory.robot.position_names if kind == "q" else trajectory.robot.joint_names
+        panel.plot(trajectory.time, getattr(trajectory, kind), label=names)
         panel.set_ylabel(label)
     for kind in ("kinetic_energy", "potential_energy", "energy"):
         axes.flat[3].plot(trajectory.time, getattr(trajectory, kind), label=kind.replace("_", " "))

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from dalembert.algebra.spatial import Array, rotate
 from dalembert.arguments import batch, choice, flag, listed, number, numbers, positive, room, whole
 from dalembert.derived.joints import friction_law
-from dalembert.engine.evaluation import joint_vector
+from dalembert.engine.evaluation import joint_vector, named_wrenches
 from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
 from dalembert.model.model import Model
-from dalembert.model.wrench import Wrench, wrench_array
+from dalembert.model.wrench import Wrench
 from dalembert.progress import Progress, chosen
+from dalembert.quantities.configurations import joint_positions, unit_quaternions
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
@@ -61,7 +62,7 @@ def simulate(
     progress: Progress | bool | None = None,
     backend: Backend = "auto",
 ) -> Trajectory:
-    """The motion from q0, qd0 (..., n) under joint forces; leading axes are rollouts, done at once.
+    """The motion from q0 (..., nq), qd0 (..., n) under joint forces; leading axes are rollouts, done at once.
 
     torque: None (no force), (n,) constant, (..., steps, n) held over each step (a time axis of 1 is constant in each rollout), a
         function torque(t, q, qd) of arrays (..., n), called at every stage of the integrator, or a controller with a `memory`.
@@ -101,7 +102,7 @@ def simulate(
     forces = _forces(robot, torque, start, steps)
     forces = saturated(forces, robot) if flag(saturate, "simulate: saturate") else forces
     _room(robot, samples, forces)
-    start = start.widened(forces.batch, robot.n)
+    start = start.widened(forces.batch)
     acting = _wrenches(robot, wrenches, start)
     told = chosen(progress, f"simulating {robot.name}")
     plan = Plan(robot, float(step), samples, int(every), method, velocities, backend, told, kind.slip_speed)
@@ -163,8 +164,8 @@ def saturated(forces: Forces, robot: Model) -> Forces:
     def limited(time: float, q: Array, qd: Array, *memory: Array) -> Any:
         result = function(time, q, qd, *memory)
         if memory and isinstance(result, tuple) and len(result) == 2:
-            return np.clip(wide(result[0], q.shape, GIVES, time), -most, most), result[1]
-        return result if memory else np.clip(wide(result, q.shape, GIVES, time), -most, most)
+            return np.clip(wide(result[0], qd.shape, GIVES, time), -most, most), result[1]
+        return result if memory else np.clip(wide(result, qd.shape, GIVES, time), -most, most)
 
     return forces._replace(function=limited)
 
@@ -185,7 +186,7 @@ def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting,
     start = start._replace(qd=v)
     if robot.n * prod(start.batch) == 0:
         empty = np.zeros((prod(start.batch), plan.samples + 1, robot.n))
-        motion = Rollouts(empty, empty, empty)
+        motion = Rollouts(np.zeros((*empty.shape[:2], robot.nq)), empty, empty)
     elif integrator == MOREAU:
         run = moreau.drive if forces.function or acting.function else moreau.run
         motion = run(plan, start, forces, acting, kind.stops)
@@ -194,10 +195,10 @@ def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting,
     else:
         motion = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
     qd = views.out(robot, motion.q, motion.v)
-    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (motion.q, qd, motion.tau))
+    q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (unit_quaternions(robot, motion.q), qd, motion.tau))
     memory = None if motion.memory is None else motion.memory.reshape(*start.batch, *motion.memory.shape[1:])
     time = np.arange(plan.samples + 1) * (plan.step * plan.every)
-    held = forces.function is None and (plan.every == 1 or forces.constant)
+    held = forces.function is None and (plan.every == 1 or forces.constant) and not robot.runs
     work = None if motion.work is None else motion.work.reshape(*start.batch, -1)
     lost = None if motion.lost is None else motion.lost.reshape(*start.batch, len(time), -1)
     return Trajectory(robot, time, q, qd, tau, held, memory, acting.given, worked=work, lost=lost, stopped=kind.stops is not None)
@@ -209,7 +210,8 @@ def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
         raise Error(f'simulate: integrator="{MOREAU}" does not use forward dynamics, so method must be left out')
     if kind.stops is None:
         return
-    beyond = ((start.q < kind.stops.lower) | (start.q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
+    q = joint_positions(plan.robot, start.q)
+    beyond = ((q < kind.stops.lower) | (q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
     if beyond.any():
         joint = plan.robot.joints[int(np.argmax(beyond))]
         raise Error(
@@ -230,13 +232,15 @@ VIEWS = {
     "quasi": View(quasi_velocity, joint_velocity),
     "momentum": View(
         lambda robot, q, qd: rotate(mass_matrix(robot, q), qd),
-        lambda robot, q, p: joint_velocity(robot, q, quasi_force(robot, q, p)) if robot.is_tree else _velocity(robot, q, p),
+        lambda robot, q, p: (
+            joint_velocity(robot, q, quasi_force(robot, q, p)) if robot.is_tree and not robot.runs else _velocity(robot, q, p)
+        ),
     ),
 }
 
 
 def _velocity(robot: Model, q: Array, p: Array) -> Array:
-    """M^-1 p of a coupled robot, which has no quasi-velocities; nu = m^-1 p, qd = m^-T nu take fewer operations."""
+    """M^-1 p of a robot that has no quasi-velocities, being coupled or free; nu = m^-1 p, qd = m^-T nu take fewer operations."""
     return rotate(inverse_mass_matrix(robot, q), p)
 
 
@@ -267,7 +271,7 @@ def _events(given: Any) -> tuple[Callable[..., Any], ...]:
 
 def _room(robot: Model, samples: int, forces: Forces) -> None:
     """Refuse what memory could not hold, before anything is computed: time, and of each rollout q, qd, tau and a memory."""
-    scalars = 3 * robot.n + (0 if forces.memory is None else len(forces.memory))
+    scalars = robot.nq + 2 * robot.n + (0 if forces.memory is None else len(forces.memory))
     size = 8 * (samples + 1) * (prod(forces.batch) * scalars + 1)
     instead = "keep fewer (every=...), or use a larger step, a shorter duration or fewer rollouts"
     room(f"simulate: {samples + 1:,} samples of {robot.name}", size, instead)
@@ -321,7 +325,7 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     """Wrenches that stay the same in link axes as an array; others as a function of q."""
     if wrenches is None:
         return Acting(None, None, None)
-    given = wrench_array(robot, start.q, wrenches) if isinstance(wrenches, Mapping) else wrenches
+    given = named_wrenches(robot, start.q, wrenches) if isinstance(wrenches, Mapping) else wrenches
     array = numbers(given, "simulate: wrenches").astype(float, copy=False)
     links = len(robot.links)
     if array.shape[-2:] != (links, 6):
@@ -335,7 +339,7 @@ def _wrenches(robot: Model, wrenches: Any, start: Start) -> Acting:
     named = dict(wrenches)
     over_time = {name: _over_time(w) for name, w in named.items()}
     if any(w.frame != "body" for w in named.values()):
-        return Acting(over_time, None, lambda q: wrench_array(robot, q, named))
+        return Acting(over_time, None, lambda q: named_wrenches(robot, q, named))
     return Acting(over_time, wide.reshape(prod(start.batch), links, 6), None)
 
 
@@ -348,7 +352,7 @@ def _over_time(wrench: Wrench) -> Wrench:
 def _passed(robot: Model, trajectory: Trajectory) -> None:
     """Warn of joints that leave the range of their limits."""
     n = robot.n
-    q = trajectory.q.reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
+    q = joint_positions(robot, trajectory.q).reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
     with np.errstate(invalid="ignore"):
         if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
             return

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, sign
+from dalembert.derived.charts import position_rate
 from dalembert.derived.joints import Jump, friction, left_of, slipping
 from dalembert.derived.make import Body, Make
 from dalembert.engine.program import program
@@ -70,8 +71,9 @@ def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, 
     def body(
         q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, **wrenches: Any
     ) -> Any:
-        k_q, k_v = rates(at_q, at_v, tau, wrenches)
-        next_q, next_at_q, sum_q = advance(factors, q, sum_q, k_q + factors[4] * k_v)
+        speed, k_v = rates(at_q, at_v, tau, wrenches)
+        k_q = position_rate(model, at_q, speed + factors[4] * k_v)
+        next_q, next_at_q, sum_q = advance(factors, q, sum_q, k_q)
         next_v, next_at_v, sum_v = advance(factors, v, sum_v, k_v)
         apart = np.concatenate([q + next_q - 2 * at_q, v + next_v - 2 * at_v])
         return next_q, next_v, next_at_q, next_at_v, sum_q, sum_v, gap + factors[5] * dot(apart, apart), next_q, next_v
@@ -79,13 +81,13 @@ def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, 
     return body
 
 
-STATE = ("q", "v", "at_q", "at_v", "sum_q", "sum_v")
-_VECTOR, _GAP = Values(("n",), "SI"), Values((), "SI")
+_Q, _V, _GAP = Values(("q",), "SI"), Values(("n",), "SI"), Values((), "SI")
+STATE = {"q": _Q, "v": _V, "at_q": _Q, "at_v": _V, "sum_q": _Q, "sum_v": _V}
 STAGE = Quantity(
     "stage",
     "One stage of an integrator.",
-    {**dict.fromkeys(STATE, _VECTOR), "gap": _GAP, **TAU, "factors": Values((FACTORS,), "SI")},
-    {**{f"new_{name}": _VECTOR for name in STATE}, "new_gap": _GAP, "kept_q": _VECTOR, "kept_v": _VECTOR},
+    {**STATE, "gap": _GAP, **TAU, "factors": Values((FACTORS,), "SI")},
+    {**{f"new_{name}": values for name, values in STATE.items()}, "new_gap": _GAP, "kept_q": _Q, "kept_v": _V},
     "articulated_body",
     optional={"wrenches": OUTSIDE["wrenches"]},
     options={"velocities": "joint", "slip_speed": 0.0},
@@ -108,7 +110,7 @@ class Stages:
 
     def __init__(self, kernel: Any, q: Array, v: Array, wrenches: Array | None) -> None:
         self.kernel = kernel
-        self.state = {name: np.zeros((1, 1, 1, *q.shape)) for name in STATE}
+        self.state = {name: np.zeros((1, 1, 1, *(q if values is _Q else v).shape)) for name, values in STATE.items()}
         self.gap = np.zeros((1, 1, 1, len(q)))
         self.wrenches = [] if wrenches is None else [np.array(wrenches, dtype=float)[None, None, None]]
         self.restart(q, v)

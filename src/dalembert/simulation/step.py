@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import dot, sqrt, stack, where
+from dalembert.derived.charts import at_home, position_rate, positions_of
 from dalembert.derived.joints import FrictionLaw, friction_law
 from dalembert.derived.make import Body, Make
 from dalembert.derived.sticking import (
@@ -114,24 +115,25 @@ def stepping(
         wrenches = {"wrenches": more["wrenches"]} if "wrenches" in more else {}
         either = lambda a, b: stack([where(again, x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
         m = _middle(model, laws, forces, wrenches, q, v, h)
+        places = at_home(model, q) if model.runs else q  # of joints that may have stops
 
-        reactions = holding(law, h / 2, tau, q, v, limits)
+        reactions = holding(law, h / 2, tau, places, v, limits)
         first = m.solve(h / 2, tau, v, either(guess[0], v), either(m.gamma, 0 * v), reactions, solvers[0])
         a = 2 / h * (first.v - v)
 
         up, down = levels(law, tau_middle - law.damping * first.v - law.friction_offset, first.v)
-        met = [[_met(side, limit, q[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)]
+        met = [[_met(side, limit, places[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)]
         reactions = [_turning(v[i], a[i], h, up[i], down[i]) if law.sticks[i] else FREE for i in range(n)]
         reactions = [r._replace(stops=[s.stop for s in some]) for r, some in zip(reactions, met, strict=True)]
         last = m.solve(h, tau_middle, first.v, either(guess[1], 2 * first.v - v), m.gamma, reactions, solvers[1])
 
-        moved = _moved(m, last, reactions, a, met)
+        moved = _moved(model, m, last, reactions, a, met)
         rubbed = dot(h * (m.damped(last.v) + law.friction_offset) + last.r - stack(moved.beyond), (v + last.v) / 2)
         after, stopped = last.v, 0 * h
         if stops:
             push = tau_middle - (forces(m.at, first.v, **wrenches) - forces(m.at, first.v) if wrenches else 0)
             after, stopped = _struck(m, laws, push, rubbed, last.v, moved)
-        used = stack([dot(tau_middle, moved.q - q), rubbed, stopped])
+        used = stack([dot(tau_middle, moved.by), rubbed, stopped])
         alive = done + 0.5
         fine = where(first.excess, -1, where(last.excess, -1, alive))
         q, v, energies = (
@@ -171,7 +173,7 @@ class Middle(NamedTuple):
 
 
 def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: Any, v: Any, h: Any) -> Middle:
-    law, at = friction_law(model), q + h / 2 * v
+    law, at = friction_law(model), q + position_rate(model, q, h / 2 * v)
     M = laws.mass(at)
     gamma = inverse_diagonal(model, M)
     x = h * law.damping * gamma
@@ -180,24 +182,31 @@ def _middle(model: Model, laws: Laws, forces: Any, wrenches: dict[str, Any], q: 
 
 
 class Moved(NamedTuple):
-    """Positions after the step, the impulses of stops, and whether (above 0) one was struck."""
+    """Positions after the step, what joints moved by, the impulses of stops, and whether (above 0) one was struck."""
 
     q: Any
+    by: Any
     beyond: Sequence[Any]
     struck: Any
 
 
-def _moved(m: Middle, last: Solution, reactions: Sequence[Reaction], a: Any, met: Sequence[Sequence[Stopping]]) -> Moved:
+def _moved(
+    model: Model, m: Middle, last: Solution, reactions: Sequence[Reaction], a: Any, met: Sequence[Sequence[Stopping]]
+) -> Moved:
     beyond = [_beyond(r, v, reaction) for r, v, reaction in zip(last.r, last.v, reactions, strict=True)]
     share, struck = _earliest(m.v, beyond, met) if any(met) else (0.5, 0)
-    new = m.q + m.h * (share * m.v + (1 - share) * last.v)
-    kept = [_kept(new[i], last.v[i], beyond[i], a[i], m.h, some) if some else new[i] for i, some in enumerate(met)]
-    return Moved(stack(kept), beyond, struck)
+    by = m.h * (share * m.v + (1 - share) * last.v)
+    new = m.q + position_rate(model, m.at, by)  # balls and free bodies: by the midpoint rule
+    indices = positions_of(model)
+    kept = {indices[i]: _kept(new[indices[i]], last.v[i], beyond[i], a[i], m.h, some) for i, some in enumerate(met) if some}
+    new = stack([kept.get(k, x) for k, x in enumerate(new)])
+    went = {i: new[k] - m.q[k] for i, k in indices.items()}
+    return Moved(new, stack([went.get(i, x) for i, x in enumerate(by)]), beyond, struck)
 
 
 def _struck(m: Middle, laws: Laws, push: Any, rubbed: Any, v: Any, moved: Moved) -> tuple[Any, Any]:
     """Velocities with no more energy than there was, less what friction took; and what stops took."""
-    most = laws.kinetic(m.q, m.v) + laws.potential(m.q) - laws.potential(moved.q) + dot(push, moved.q - m.q) - rubbed
+    most = laws.kinetic(m.q, m.v) + laws.potential(m.q) - laws.potential(moved.q) + dot(push, moved.by) - rubbed
     kinetic = laws.kinetic(moved.q, v)
     excess = where(moved.struck, kinetic - most, 0)
     most = where(most, most, 0)
@@ -268,7 +277,7 @@ def _kept(new: Any, after: Any, beyond: Any, a: Any, h: Any, met: Sequence[Stopp
 
 _N = ("n",)
 STATE = {
-    "q": Values(_N, "rad or m"),
+    "q": Values(("q",), "rad or m"),
     "v": Values(_N, "rad/s or m/s"),
     "energies": Values((ENERGIES,), "J"),
     "done": Values((), "1"),

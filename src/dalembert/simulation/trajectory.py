@@ -16,6 +16,7 @@ from dalembert.files.layout import PARTS
 from dalembert.files.motions import load_motion, save_csv, save_npz
 from dalembert.model.model import a_robot
 from dalembert.motion.paths import Path, sample
+from dalembert.quantities.configurations import position_rate, unit_quaternions
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.quantities.sticking import sticking_on_stops
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy, power
@@ -30,7 +31,7 @@ ROUNDING = 1e-10  # of the potential energy: no exchange smaller than this can b
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """A motion of a robot: `time` (T,), and `q`, `qd`, `qdd`, `tau` (..., T, n), where leading axes count rollouts.
+    """A motion of a robot: `time` (T,), `q` (..., T, nq) and `qd`, `qdd`, `tau` (..., T, n), where leading axes count rollouts.
 
     `tau` at a sample is the force that acts from there on; `held` says that it stays so until the next sample. `memory` is what a
     controller remembers, `wrenches` what else acts on the links, `events` the times of events (of the adaptive integrators).
@@ -202,7 +203,7 @@ class Trajectory:
             raise Error(f"at: times must lie between {self.time[0]:g} and {self.time[-1]:g} s, got {brief(time)}")
         if self.dense is not None:
             both = self.dense(np.atleast_1d(times)).T
-            q, qd = both[:, : self.robot.n], both[:, self.robot.n :]
+            q, qd = unit_quaternions(self.robot, both[:, : self.robot.nq]), both[:, self.robot.nq :]
         else:
             q, qd = self._cubic(np.atleast_1d(times))
         return (q[..., 0, :], qd[..., 0, :]) if times.ndim == 0 else (q, qd)
@@ -214,15 +215,22 @@ class Trajectory:
         h = np.where(h > 0, h, 1.0)
         x = (times - self.time[k])[:, None] / h
         q0, q1, v0, v1 = self.q[..., k, :], self.q[..., after, :], h * self.qd[..., k, :], h * self.qd[..., after, :]
-        a, b = 2 * (q0 - q1) + v0 + v1, 3 * (q1 - q0) - 2 * v0 - v1  # a x^3 + b x^2 + v0 x + q0
-        return q0 + x * (v0 + x * (b + x * a)), (v0 + x * (2 * b + 3 * x * a)) / h
+        if not self.robot.runs:
+            a, b = 2 * (q0 - q1) + v0 + v1, 3 * (q1 - q0) - 2 * v0 - v1  # a x^3 + b x^2 + v0 x + q0
+            return q0 + x * (v0 + x * (b + x * a)), (v0 + x * (2 * b + 3 * x * a)) / h
+        r0, r1 = position_rate(self.robot, q0, v0), position_rate(self.robot, q1, v1)
+        a, b = 2 * (q0 - q1) + r0 + r1, 3 * (q1 - q0) - 2 * r0 - r1
+        a0, a1 = (h * h * self.qdd[..., i, :] for i in (k, after))
+        c, d = 2 * (v0 - v1) + a0 + a1, 3 * (v1 - v0) - 2 * a0 - a1  # velocities are no rates of q: a cubic of their own
+        return unit_quaternions(self.robot, q0 + x * (r0 + x * (b + x * a))), (v0 + x * (a0 + x * (d + x * c))) / h
 
     # as other things
     def _columns(self) -> dict[str, Array]:
         self._single("a table")
         columns = {"t": self.time}
         for kind in PARTS:
-            columns |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(self.robot.joint_names)}
+            names = self.robot.position_names if kind == "q" else self.robot.joint_names
+            columns |= {f"{kind}_{joint}": getattr(self, kind)[:, i] for i, joint in enumerate(names)}
         return columns | {"kinetic_energy": self.kinetic_energy, "potential_energy": self.potential_energy}
 
     def _single(self, what: str) -> None:
@@ -260,9 +268,12 @@ class Trajectory:
     def to_xarray(self) -> Any:
         """All rollouts as an xarray Dataset with dimensions rollout_0, ..., time, joint."""
         many = [f"rollout_{k}" for k in range(self.q.ndim - 2)]
-        arrays = {kind: ([*many, "time", "joint"], getattr(self, kind)) for kind in PARTS}
+        last = {kind: "position" if kind == "q" and self.robot.runs else "joint" for kind in PARTS}
+        arrays = {kind: ([*many, "time", last[kind]], getattr(self, kind)) for kind in PARTS}
         arrays |= {kind: ([*many, "time"], getattr(self, kind)) for kind in ("kinetic_energy", "potential_energy")}
-        return optional("xarray").Dataset(arrays, {"time": self.time, "joint": list(self.robot.joint_names)})
+        names = {"joint": list(self.robot.joint_names)}
+        names |= {"position": list(self.robot.position_names)} if self.robot.runs else {}
+        return optional("xarray").Dataset(arrays, {"time": self.time, **names})
 
     def to_csv(self, path: Any) -> Any:
         """One rollout as a table of text; all digits are kept. `path` is a name, or a file that is open for writing text."""
