@@ -132,6 +132,7 @@ class Robot(Model, Hints):
     mass_matrix = dynamics.mass_matrix
     inverse_mass_matrix = dynamics.inverse_mass_matrix
     joint_wrenches = dynamics.joint_wrenches
+    base_wrench = dynamics.base_wrench
 
     # the terms of the equations
     coriolis_matrix = structure.coriolis_matrix
@@ -170,6 +171,9 @@ class Robot(Model, Hints):
     center_of_mass = kinematics.center_of_mass
     com_jacobian = kinematics.com_jacobian
     momentum = kinematics.momentum
+    centroidal_momentum_matrix = kinematics.centroidal_momentum_matrix
+    centroidal_momentum_matrix_rate = kinematics.centroidal_momentum_matrix_rate
+    composite_inertia = kinematics.composite_inertia
 
     # task space
     task_inertia = task_space.task_inertia

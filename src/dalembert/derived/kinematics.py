@@ -31,6 +31,7 @@ from dalembert.algebra.spatial import (
     zeros,
 )
 from dalembert.arguments import choice
+from dalembert.derived.charts import chart_rate
 from dalembert.derived.charts import placed as placed_tree
 from dalembert.errors import Error
 from dalembert.model.edit import tip
@@ -177,7 +178,8 @@ def jacobian_rate(model: Model, q: Any, qd: Any, point: Any = None, *, link: str
     if frame == "world_aligned":
         v = split(V)[1]
         rates = {i: rate + join(zeros(3), cross(split(J[i])[0], v)) for i, rate in rates.items()}
-    return _side_by_side(model, rates, 6)
+    found = _side_by_side(model, rates, 6)
+    return found - _side_by_side(model, J, 6) @ chart_rate(model, qd) if model.runs else found
 
 
 # --- the whole robot ----------------------------------------------------------------------------------------------------

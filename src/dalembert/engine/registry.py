@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice
-from dalembert.derived import control, derivatives, joints, kinematics, regressor, task_space, terms
+from dalembert.derived import centroidal, control, derivatives, joints, kinematics, regressor, task_space, terms
 from dalembert.derived.make import Recipe
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.formulations import generalized_dalembert, lagrange_euler, newton_euler, spatial_operator, stacked_operators
@@ -137,6 +137,11 @@ _LIST = (
         "joint_wrenches", "Bearing loads: the wrench that each joint exerts ON its link.",
         STATE, {"joint_wrenches": Values(("links", 6), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
     ),
+    Quantity(
+        "base_wrench", "What the base bears: the wrench that it exerts ON the links, about its origin in its axes.",
+        STATE, {"base_wrench": Values((6,), "N m, N")}, "newton_euler", "dynamics", OUTSIDE,
+        recipe=centroidal.base_wrench, recipes=("newton_euler",),
+    ),
     # --- terms
     Quantity(
         "coriolis_matrix", "The Coriolis matrix of the Christoffel symbols, C_ij = sum_k Gamma_ijk qd_k.",
@@ -208,6 +213,20 @@ _LIST = (
         kinematics.momentum,
         "Total momentum (angular, linear) in the axes of the world.",
         Q | QD, Values((6,), "N m s, N s"), options={"about": "world"},
+    ),
+    Quantity(
+        "centroidal_momentum_matrix", "The matrix that gives the momentum about the centre of mass, in world axes, from qd.",
+        Q, {"A": Values((6, "n"), "momentum/qd")}, "recursive", "kinematics",
+        recipe=centroidal.momentum_matrix, recipes=("recursive",),
+    ),
+    Quantity(
+        "centroidal_momentum_matrix_rate", "dA/dt of `centroidal_momentum_matrix`, while the joints move with qd.",
+        Q | QD, {"Adot": Values((6, "n"), "momentum/qd/s")}, "recursive", "kinematics",
+        recipe=centroidal.momentum_matrix_rate, recipes=("recursive",),
+    ),
+    _kinematic(
+        centroidal.composite_inertia,
+        "The inertia of the whole robot as one body, about its centre of mass in world axes.", Q, Values((6, 6), "kg m^2, kg"),
     ),
     # --- task space
     _task(

@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.files.layout import ROWS, TIME, Arrange, States
+from dalembert.files.layout import ROWS, TIME, Arrange, States, entries
 from dalembert.model.model import Model
 from dalembert.storage import limits
 
@@ -202,9 +202,9 @@ def read_npz(file: BinaryIO, what: str, robot: Model, wanted: Sequence[str]) -> 
             raise other_joints(what, robot, joints)
         tables = {part: held.table(part) for part in wanted}
         for part, table in tables.items():
-            if table.width != robot.n:
+            if table.width != len(names := entries(robot, part)):
                 raise Error(
-                    f"{what}: {part} has shape {table.shape}, but the last axis must have the {robot.n} joints of {robot.name}"
+                    f"{what}: {part} has shape {table.shape}, but the last axis must have the {len(names)} joints of {robot.name}"
                 )
             table.by_rows(held.files)
         rows = {part: table.rows for part, table in tables.items()}

@@ -75,7 +75,12 @@ def column_names(robot: Model, parts: Sequence[str]) -> list[str]:
     >>> column_names(da.robot("two_link"), ["t", "q"])
     ['t', 'q_joint1', 'q_joint2']
     """
-    return [name for part in parts for name in (["t"] if part == "t" else [f"{part}_{joint}" for joint in robot.joint_names])]
+    return [name for part in parts for name in (["t"] if part == "t" else [f"{part}_{x}" for x in entries(robot, part)])]
+
+
+def entries(robot: Model, part: str) -> tuple[str, ...]:
+    """Names of the entries of a part of a state."""
+    return robot.position_names if part == "q" else robot.joint_names
 
 
 def arranged(robot: Model, wanted: Sequence[str]) -> Arrange:
@@ -97,7 +102,7 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
     columns = {"t": times[:1]} if times else {}
     for part in wanted:
         columns[part] = []
-        for i, joint in enumerate(robot.joint_names):
+        for i, joint in enumerate(entries(robot, part)):
             column = place.get(f"{part}_{joint}".strip(), place.get(f"{part}{i + 1}"))
             if column is None:
                 missing, listed = f"{part}_{joint}", brief(", ".join(names)).strip("'")
@@ -108,14 +113,14 @@ def named(robot: Model, names: Sequence[str], wanted: Sequence[str], where: str)
 
 def positional(robot: Model, width: int, wanted: Sequence[str], where: str) -> Layout:
     """The layout of columns without names: the wanted parts, time before them or not; or whole states t, q, qd, qdd, tau."""
-    n = robot.n
-    choices = {len(wanted) * n: [*wanted], len(wanted) * n + 1: ["t", *wanted], 4 * n + 1: ["t", *PARTS]}
+    n, size = robot.n, sum(len(entries(robot, part)) for part in wanted)
+    choices = {size: [*wanted], size + 1: ["t", *wanted], 3 * n + robot.nq + 1: ["t", *PARTS]}
     if width not in choices:
         told = ", or ".join(f"{w} ({', '.join(parts)})" for w, parts in choices.items())
         raise Error(f"{where}: {width} columns without names, but {robot.name} with {n} joints needs {told}; or name the columns")
     parts, columns, at = choices[width], dict[str, list[int]](), 0
     for part in parts:
-        size = 1 if part == "t" else n
+        size = 1 if part == "t" else len(entries(robot, part))
         if part == "t" or part in wanted:
             columns[part] = list(range(at, at + size))
         at += size

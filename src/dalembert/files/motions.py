@@ -62,7 +62,7 @@ def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
         if isinstance(columns, int):
             raise Error(f"{where}: a trajectory file must start with a header line")
         joints = tuple(name[2:] for name in columns if name.startswith("q_"))
-        if joints != tuple(name.strip() for name in robot.joint_names):
+        if joints != tuple(name.strip() for name in robot.position_names):
             raise other_joints(what, robot, joints)
         layout = named(robot, columns, PARTS, where)
         if "t" not in layout.columns:
@@ -91,9 +91,10 @@ def _npz(file: BinaryIO, what: str, robot: Model, limit: int) -> dict[str, Array
 
 def _check(tables: Mapping[str, Table], what: str, robot: Model) -> None:
     q = tables["q"].shape
-    if len(q) < 2 or q[-1] != robot.n or tables["time"].shape != q[-2:-1]:
-        raise Error(f"{what}: time {tables['time'].shape} and q {q} should be (T,) and (..., T, {robot.n}) for {robot.name}")
+    if len(q) < 2 or q[-1] != robot.nq or tables["time"].shape != q[-2:-1]:
+        raise Error(f"{what}: time {tables['time'].shape} and q {q} should be (T,) and (..., T, {robot.nq}) for {robot.name}")
     for name, table in tables.items():
-        right = {"time": table.shape, "worked": q[:-1], "memory": (*q[:-1], *table.shape[-1:]), "lost": (*q[:-1], 2)}.get(name, q)
+        others = {"time": table.shape, "worked": q[:-1], "memory": (*q[:-1], *table.shape[-1:]), "lost": (*q[:-1], 2), "q": q}
+        right = others.get(name, (*q[:-1], robot.n))
         if table.shape != right:
             raise Error(f"{what}: {name} has shape {table.shape}, but q {q} requires {right}")

@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.arguments import choice, flag, numbers, several, whole
 from dalembert.errors import Error, brief
 from dalembert.files.binary import read_npy, read_npz, spools, write_npz
-from dalembert.files.layout import PARTS, States, arranged, column_names, gathered, joined
+from dalembert.files.layout import PARTS, States, arranged, column_names, entries, gathered, joined
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model, a_robot
 from dalembert.storage import limits
@@ -104,7 +104,7 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
             for some in chosen():
                 writer.write(joined(some))
             return count
-        widths = {part: () if part == "t" else (robot.n,) for part in parts} if ending == ".npz" else {"": (len(columns),)}
+        widths = {part: () if part == "t" else (len(entries(robot, part)),) for part in parts} if ending == ".npz" else {"": (len(columns),)}
         with spools(path.absolute().parent, widths) as kept:
             for some in chosen():
                 for part, spool in kept.items():
@@ -122,7 +122,7 @@ def _piece(robot: Model, given: Any) -> States:
         raise Error(f"states must be dictionaries of arrays by part, such as {{'q': ...}}, got {brief(given)}")
     arrays = {part: numbers(x, part) for part, x in given.items() if part in ("t", *PARTS)}
     rows = {x.shape[:1] for x in arrays.values()}
-    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (robot.n,)) for part, x in arrays.items()):
+    if len(rows) > 1 or any(x.shape[1:] != (() if part == "t" else (len(entries(robot, part)),)) for part, x in arrays.items()):
         shapes = ", ".join(f"{part} {x.shape}" for part, x in arrays.items())
         raise Error(f"states of {robot.name} are arrays (rows, {robot.n}) of the same length, and t (rows,), got {shapes}")
     return arrays

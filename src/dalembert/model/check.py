@@ -152,7 +152,9 @@ def almost_right(pose: Pose) -> float:
 
 def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
-    head = f"{robot.name}: {robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    count = len(robot.structure)
+    head = f"{robot.name}: {count} joint{'' if count == 1 else 's'} {robot.structure}".rstrip()
+    head += "" if count == robot.n else f", {robot.n} degrees of freedom"
     head += "" if robot.coupling is None else f", {len(robot.links)} coupled links"
     lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
@@ -172,7 +174,7 @@ def around(robot: Model) -> dict[str, str]:
     """What couples the joints, and what drives them, in words."""
     found: dict[str, str] = {}
     if robot.coupling is not None:
-        found["coupled joints"] = ", ".join(robot.coupling.told([link.joint for link in robot.links]))
+        found["coupled joints"] = ", ".join(robot.coupling.told(robot.open.joints))
     if (motors := robot.transmission) is not None:
         speeds = [f"{name} = {sum_of(row, robot.joint_names, 0.0)}" for name, row in zip(motors.names, motors.matrix, strict=True)]
         found["motors"] = ", ".join(speeds)
@@ -193,8 +195,10 @@ def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
     for link in robot.links:
         j = link.joint
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "")
-        number = str(robot.joint_names.index(j.name)) if j.name in robot.joint_names else "-"  # of those that are coordinates
-        rows.append((number, j.name, kind, f"{_limit(j.lower)} .. {_limit(j.upper)}", link.name, link.parent))
+        places = [robot.joint_names.index(part.name) for part in j.parts if part.name in robot.joint_names]
+        number = "-" if not places else str(places[0]) if len(places) == 1 else f"{places[0]}-{places[-1]}"  # in qd
+        bounds = "any" if len(places) > 1 else f"{_limit(j.lower)} .. {_limit(j.upper)}"
+        rows.append((number, j.name, kind, bounds, link.name, link.parent))
     return rows
 
 

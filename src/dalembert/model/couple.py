@@ -100,12 +100,15 @@ def to_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     rates=True: velocities or accelerations, without the offset b.
     """
     y, rates = numbers(q, "to_uncoupled: q", complex_=True), flag(rates, "to_uncoupled: rates")
-    y = y if y.dtype.kind == "c" else y.astype(float)
-    if y.ndim == 0 or y.shape[-1] != robot.n:
-        raise Error(f"to_uncoupled: q has shape {y.shape}, {robot.name} needs (..., {robot.n})")
+    y, size = y if y.dtype.kind == "c" else y.astype(float), robot.n if rates else robot.nq
+    if y.ndim == 0 or y.shape[-1] != size:
+        raise Error(f"to_uncoupled: q has shape {y.shape}, {robot.name} needs (..., {size})")
     if robot.coupling is None:
         return np.array(y)
-    return robot.coupling.rates(y) if rates else robot.coupling.positions(y)
+    if rates:
+        return robot.coupling.rates(y)
+    poses = {run.joint: y[..., run.positions] for run in robot.runs}
+    return robot.open.with_poses(robot.coupling.positions(robot.without_poses(y)), lambda run: poses[run.joint])
 
 
 def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
@@ -115,11 +118,14 @@ def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     B = robot.coupling.matrix.
     """
     all_, rates = numbers(q, "from_uncoupled: q").astype(float), flag(rates, "from_uncoupled: rates")
-    if all_.ndim == 0 or all_.shape[-1] != len(robot.links):
-        raise Error(f"from_uncoupled: q has shape {all_.shape}, {robot.name} has {len(robot.links)} joints without its coupling")
+    free = robot.open
+    if all_.ndim == 0 or all_.shape[-1] != (free.n if rates else free.nq):
+        raise Error(f"from_uncoupled: q has shape {all_.shape}, {robot.name} has {free.n} joints without its coupling")
     if robot.coupling is None:
         return np.array(all_)
-    B, names = robot.coupling.matrix, [link.joint.name for link in robot.links]
+    poses = {} if rates else {run.joint: all_[..., run.positions] for run in free.runs}
+    all_ = all_ if rates else free.without_poses(all_)
+    B, names = robot.coupling.matrix, free.joint_names
     moved = all_ if rates else all_ - robot.coupling.offset
     y = np.matvec(np.linalg.pinv(B), moved)
     for j, name in enumerate(robot.coupling.names):
@@ -129,7 +135,7 @@ def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     if (broken := off > BROKEN * (1 + np.abs(all_))).any():
         joint = int(np.argmax(broken.reshape(-1, len(names)).any(axis=0)))
         raise Error(f"from_uncoupled: joint {names[joint]!r} is {off[..., joint].max():.3g} off what its coupling says")
-    return y
+    return y if rates else robot.with_poses(y, lambda run: poses[run.joint])
 
 
 def with_transmission(robot: M, matrix: Any, *, rotor_inertia: Any = 0.0, names: Any = None) -> M:

@@ -255,7 +255,8 @@ class Model(Value):
     @property
     def structure(self) -> str:
         """Letters of the independent joints in order: R revolute, P prismatic, H helical, L planar, B ball, F free."""
-        return "".join(x.letter for x in (self.joints if self.coupling is not None else (link.joint for link in self.links)))
+        own = {part.name: link.joint.letter if k == 0 else "" for link in self.links for k, part in enumerate(link.joint.parts)}
+        return "".join(own.get(joint.name, joint.letter) for joint in self.joints)
 
     @property
     def total_mass(self) -> float:
@@ -288,13 +289,13 @@ class Model(Value):
 
     def neutral(self) -> Array:
         """Zero, or the nearest position within the limits; (1, 0, 0, 0) of quaternions."""
-        return self._with_poses(np.clip(np.zeros(self.n), self.lower, self.upper), lambda size: np.eye(1, size)[0])
+        return self.with_poses(np.clip(np.zeros(self.n), self.lower, self.upper), lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
-    def _with_poses(self, positions: Array, of_size: Callable[[int], Array]) -> Array:
+    def with_poses(self, positions: Array, pose_of: Callable[[Run], Array]) -> Array:
         """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
         parts, at = list[Array](), 0
         for run in self.runs:
-            pose = of_size(len(POSES[run.kind]))
+            pose = pose_of(run)
             parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
             at = run.velocities.stop
         return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
@@ -316,12 +317,20 @@ class Model(Value):
         generator = _generator(rng)
         share = generator.uniform(size=(*sizes, self.n))
 
-        def pose(size: int) -> Array:
+        def pose(run: Run) -> Array:
             quaternion = generator.normal(size=(*sizes, 4))
             quaternion /= np.sqrt((quaternion**2).sum(axis=-1, keepdims=True))
-            return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, size - 4))], axis=-1)
+            return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, len(POSES[run.kind]) - 4))], axis=-1)
 
-        return self._with_poses(low * (1 - share) + high * share, pose)
+        return self.with_poses(low * (1 - share) + high * share, pose)
+
+    def without_poses(self, q: Array) -> Array:
+        """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
+        parts, at = list[Array](), 0
+        for run in self.runs:
+            parts += [q[..., at : run.q], np.zeros((*q.shape[:-1], len(SEVERAL[run.kind])))]
+            at = run.positions.stop
+        return np.concatenate([*parts, q[..., at:]], axis=-1) if parts else q
 
     def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
         """Joint values by name to an array in joint order; names left out take `default`, or are an error.

@@ -40,18 +40,6 @@ def unit_quaternions(robot: Model, q: Array) -> Array:
     return q
 
 
-def joint_positions(robot: Model, q: Array) -> Array:
-    """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
-    if not robot.runs:
-        return q
-    found = np.zeros((*q.shape[:-1], robot.n))
-    rest = np.ones(robot.nq, bool), np.ones(robot.n, bool)
-    for run in robot.runs:
-        rest[0][run.positions] = rest[1][run.velocities] = False
-    found[..., rest[1]] = q[..., rest[0]]
-    return found
-
-
 def matrices(quaternion: Array) -> Array:
     """Rotations (..., 3, 3) of quaternions (..., 4) of any length but 0."""
     w, x, y, z = (quaternion[..., k] for k in range(4))

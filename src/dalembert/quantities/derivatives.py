@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dalembert.algebra.spatial import Array
+from dalembert.algebra.spatial import Array, skew
 from dalembert.arguments import choice, positive
 from dalembert.derived.derivatives import ForwardDerivatives, GeometryDerivatives, Hessian, InverseDerivatives, SecondDerivatives
 from dalembert.engine.evaluation import asked, computed
@@ -250,6 +250,9 @@ def linearize(
     Continuous: A = [[0, 1], [dqdd/dq, dqdd/dqd]], B = [[0], [M^-1]]. With `step` (seconds) discrete:
     x[k+1] = A x[k] + B tau[k], exact for forces that are held between the steps.
 
+    Of balls and free bodies the state has small displacements in body axes: these turn with the body, so that A has -[omega] and
+    -[v] above, as well.
+
     Coulomb friction is constant where joints move and jumps at qd = 0: its derivative is taken as 0 there, too, as if the joint
     moved. A joint that friction holds has no linear model.
 
@@ -262,7 +265,7 @@ def linearize(
     d = forward_dynamics_derivatives(robot, q, qd, tau, **outside, backend=backend)
     n = robot.n
     zero, one = np.zeros_like(d.dq), np.broadcast_to(np.eye(n), d.dq.shape)
-    A = np.concatenate([np.concatenate([zero, one], -1), np.concatenate([d.dq, d.dqd], -1)], -2)
+    A = np.concatenate([np.concatenate([_turning(robot, qd, zero), one], -1), np.concatenate([d.dq, d.dqd], -1)], -2)
     B = np.concatenate([zero, d.dtau], -2)
     if step is None:
         return Linearization(A, B)
@@ -272,6 +275,20 @@ def linearize(
     with np.errstate(all="ignore"):  # huge steps overflow, which shows in the results
         held = _exponential(seconds * whole)
     return Linearization(held[..., : 2 * n, : 2 * n], held[..., : 2 * n, 2 * n :])
+
+
+def _turning(robot: Model, qd: ArrayLike, zero: Array) -> Array:
+    """d (rate of a displacement) / d displacement: 0, but for balls and free bodies, whose displacements are in moving axes."""
+    if not robot.runs:
+        return zero
+    found, speed = np.array(zero), np.asarray(qd)
+    for run in robot.runs:
+        w, a = skew(speed[..., run.v : run.v + 3]), run.v
+        found[..., a : a + 3, a : a + 3] = -w
+        if run.kind == "free":
+            found[..., a + 3 : a + 6, a + 3 : a + 6] = -w
+            found[..., a + 3 : a + 6, a : a + 3] = -skew(speed[..., a + 3 : a + 6])
+    return found
 
 
 def _exponential(X: Array) -> Array:

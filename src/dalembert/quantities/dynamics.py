@@ -161,3 +161,29 @@ def joint_wrenches(
     outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
     given = {"q": q, "qd": qd, "qdd": qdd, **outside}
     return asked(robot, "joint_wrenches", given, backend=backend, out=out)
+
+
+@computed
+def base_wrench(
+    robot: Model,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    wrenches: Mapping[str, Wrench] | ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+    backend: Backend = "auto",
+    out: Out = None,
+) -> Result:
+    """What the base bears: the wrench that it exerts ON the links, about its origin in its axes. Signature (n),(n),(n)->(6).
+
+    (moment, force). Of a robot on a free base it is the wrench that must push it, in world axes about the world's origin.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link").with_gravity((0, -9.81, 0))
+    >>> arm.base_wrench([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(6).tolist()[3:]       # it carries two kilograms
+    [0.0, 19.62, 0.0]
+    """
+    outside = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    return asked(robot, "base_wrench", {"q": q, "qd": qd, "qdd": qdd, **outside}, backend=backend, out=out)

@@ -176,3 +176,44 @@ def momentum(
     """
     check_about(about)
     return asked(robot, "momentum", {"q": q, "qd": qd}, backend=backend, out=out, about=about)
+
+
+@computed
+def centroidal_momentum_matrix(robot: Model, q: ArrayLike, *, backend: Backend = "auto", out: Out = None) -> Result:
+    """The matrix that gives the momentum about the centre of mass, in world axes, from qd. Signature (n)->(6,n).
+
+    momentum(q, qd, about="com") = A(q) qd, angular part first. Without forces from outside it stays the same, whatever the joints
+    do; of a robot on a free base, A' qd + A qdd is the wrench of gravity and of all that pushes it.
+
+    >>> import dalembert as da
+    >>> arm, q, qd = da.robot("two_link"), [0.1, 0.2], [1.0, 2.0]
+    >>> bool(abs(arm.centroidal_momentum_matrix(q) @ qd - arm.momentum(q, qd, about="com")).max() < 1e-14)
+    True
+    """
+    return asked(robot, "centroidal_momentum_matrix", {"q": q}, backend=backend, out=out)
+
+
+@computed
+def centroidal_momentum_matrix_rate(
+    robot: Model, q: ArrayLike, qd: ArrayLike, *, backend: Backend = "auto", out: Out = None
+) -> Result:
+    """dA/dt of `centroidal_momentum_matrix`, while the joints move with qd. Signature (n),(n)->(6,n).
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").centroidal_momentum_matrix_rate([0.1, 0.2], [1.0, 2.0]).shape
+    (6, 2)
+    """
+    return asked(robot, "centroidal_momentum_matrix_rate", {"q": q, "qd": qd}, backend=backend, out=out)
+
+
+@computed
+def composite_inertia(robot: Model, q: ArrayLike, *, backend: Backend = "auto", out: Out = None) -> Result:
+    """The inertia of the whole robot as one body, about its centre of mass in world axes. Signature (n)->(6,6).
+
+    The tensor (kg m^2), and the mass three times; what is fixed to the base counts, as in `center_of_mass`.
+
+    >>> import dalembert as da
+    >>> da.robot("two_link").composite_inertia([0.0, 0.0])[3:, 3:].tolist()
+    [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]
+    """
+    return asked(robot, "composite_inertia", {"q": q}, backend=backend, out=out)

@@ -13,6 +13,7 @@ from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
+from dalembert.model.links import SEVERAL
 from dalembert.model.model import Model
 from dalembert.text import Text
 
@@ -58,7 +59,7 @@ def regressor_parameters(
     """
     names, values = [*parameter_names(robot)], [parameter_vector(robot)]
     rotors, damping, coulomb = joint_parameters(robot.open)
-    joints = [link.joint.name for link in robot.links]  # those that follow others have friction and rotors of their own
+    joints = robot.open.joint_names  # those that follow others have friction and rotors of their own
     if flag(friction, "friction"):
         names += [f"{name}[{joint}]" for joint in joints for name in ("damping", "coulomb")]
         values.append(np.stack([damping, coulomb], axis=-1).ravel())
@@ -164,10 +165,14 @@ def base_parameters(robot: Model) -> BaseParameters:
     n, coupling = len(robot.links), robot.coupling
     rng = np.random.default_rng(0)
     states = list(rng.uniform(-2, 2, (3, 20 * n + 20, robot.n)))
-    if coupling is not None:
-        states = [coupling.positions(states[0]), *map(coupling.rates, states[1:])]
-    Y = formulation("regressor", "regressor")(robot.tree, *states) if n else np.zeros((0, 0))
-    W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n) if n else Y
+    if any(link.joint.kind in SEVERAL for link in robot.links):
+        q = np.concatenate([states[0], rng.uniform(-2, 2, (len(states[0]), robot.nq - robot.n))], axis=-1)
+        W = np.asarray(regressor(robot, q, *states[1:])).reshape(-1, 10 * n)
+    else:
+        if coupling is not None:
+            states = [coupling.positions(states[0]), *map(coupling.rates, states[1:])]
+        Y = formulation("regressor", "regressor")(robot.tree, *states) if n else np.zeros((0, 0))
+        W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n) if n else Y
     size = np.linalg.norm(W, axis=0)
     scaled = W / np.where(size > 0, size, 1.0)
     largest = float(size.max()) if n else 0.0
