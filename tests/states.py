@@ -18,3 +18,13 @@ def link_wrenches(n):
 def base_motion():
     """Twist and acceleration of the base, angular part first, in the base frame."""
     return np.array([0.3, -0.2, 0.5, 0.4, 0.1, -0.6]), np.array([-0.7, 0.2, 0.1, 0.9, -0.3, 0.8])
+
+
+def free_state(n):
+    """q, qd, qdd of a free base and n joints, and one more vector like qd."""
+    q, qd, qdd = joint_states(n, 3)
+    base = np.array([0.8, -0.3, 0.5, 0.2, 0.4, -1.1, 0.7])  # the quaternion is not of length 1, and need not be
+    k = np.arange(6)
+    twists = [0.3 + 0.2 * k - 0.07 * k**2, -0.5 + 0.35 * k - 0.02 * k**2, 0.9 - 0.25 * k]
+    x = np.cos(1.0 + 0.7 * np.arange(n))
+    return np.concatenate([base, q]), *(np.concatenate(pair) for pair in zip(twists, (qd, qdd, x), strict=True))

@@ -61,7 +61,7 @@ MISTAKES = {
     "lock": (lambda: ARM.lock({"joint7": 0.0}), "unknown joint of puma560: 'joint7'"),
     "lock nan": (lambda: ARM.lock({"joint6": float("nan")}), "position of joint 'joint6' must be finite"),
     "snap": (lambda: ARM.snapped(1.0), "between 0 and 0.1"),
-    "kind": (lambda: da.Joint("a", "ball"), "kind of joint 'a'"),
+    "kind": (lambda: da.Joint("a", "spherical"), "kind of joint 'a'"),
     "pitch": (lambda: da.Joint("a", "helical"), "needs a nonzero pitch"),
     "limits": (lambda: da.Joint("a", lower=1, upper=0), "lower limit 1.0 is above"),
     "joint name": (lambda: da.Joint(""), "joint's name must be"),

@@ -59,5 +59,17 @@ simplified = Group(
     "dominance zero_couplings inverse_dynamics_without_coriolis speed_limit",
 )
 GROUPS = (books, diagonalized, curvature, simplified)
-INTERNAL = ("memo", "locate", "open", "is_tree", "exact_tree", "exact_base", "reduced_tree")  # for those who write formulations
+INTERNAL = (
+    "memo",
+    "locate",
+    "open",
+    "is_tree",
+    "runs",
+    "virtual",
+    "with_poses",
+    "without_poses",
+    "exact_tree",
+    "exact_base",
+    "reduced_tree",
+)  # for those who write formulations
 HIDDEN = {*INTERNAL, *(name for group in GROUPS for name in group.names)}

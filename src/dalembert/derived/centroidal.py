@@ -44,7 +44,9 @@ def composite_inertia(model: Model, q: Any) -> Any:
     """(6, 6), about the centre of mass, in world axes."""
     poses = kinematics.frames(model, q).links
     tree, base = model.exact_tree, model.base_inertia
-    moments = [homogeneous(T) @ pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) @ homogeneous(T).T for i, T in poses.items()]
+    moments = [
+        homogeneous(T) @ pseudo_inertia(tree.mass[i], tree.com[i], tree.inertia[i]) @ homogeneous(T).T for i, T in poses.items()
+    ]
     fixed = homogeneous(model.exact_base)
     whole = fixed @ pseudo_inertia(exact(base.mass), exact(base.com), exact(base.tensor)) @ fixed.T + sum(moments, zeros((4, 4)))
     m, h = whole[3, 3], whole[:3, 3]

@@ -105,7 +105,7 @@ def chart_rate(model: Model, qd: Any) -> Array:
     """N' (n, n)."""
     found = zeros((model.n, model.n)).astype(object)
     for run in model.runs:
-        (x, y, z), v, a = qd[run.velocities][:3], qd[run.velocities][3:], run.v
+        (_x, y, z), v, a = qd[run.velocities][:3], qd[run.velocities][3:], run.v
         found[a, a + 1], found[a + 1, a], found[a + 2, a] = z, -z, y
         if len(v):
             found[a + 3 : a + 6, a : a + 3] = -skew(v)

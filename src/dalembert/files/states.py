@@ -104,7 +104,11 @@ def write_states(robot: Model, target: str | Path, states: Iterable[States], *, 
             for some in chosen():
                 writer.write(joined(some))
             return count
-        widths = {part: () if part == "t" else (len(entries(robot, part)),) for part in parts} if ending == ".npz" else {"": (len(columns),)}
+        widths = (
+            {part: () if part == "t" else (len(entries(robot, part)),) for part in parts}
+            if ending == ".npz"
+            else {"": (len(columns),)}
+        )
         with spools(path.absolute().parent, widths) as kept:
             for some in chosen():
                 for part, spool in kept.items():

@@ -11,7 +11,7 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import FRICTION, Joint, Link, levels, two_levels
+from dalembert.model.links import FRICTION, SEVERAL, Joint, Link, levels, two_levels
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 
@@ -47,7 +47,9 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
     if robot.transmission is not None:
-        raise Error(f"{robot.name} has a transmission to its {robot.n} joints; set the base free first, then call with_transmission")
+        raise Error(
+            f"{robot.name} has a transmission to its {robot.n} joints; set the base free first, then call with_transmission"
+        )
     base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)
     coupling, more = robot.coupling, len(base.joint.parts)
     if coupling is not None:
@@ -126,7 +128,9 @@ def with_friction(
     stribeck_speed: Any = None,
     load_friction: Any = None,
 ) -> M:
-    """The same robot with other friction, each part as one number for all joints, n numbers, or a dict by name.
+    """The same robot with other friction, each part as one number for all joints, one for each, or a dict by name.
+
+    Ball, free and planar joints are meant only where they are named.
 
     What the parts mean is said at `Joint`; those not given stay. `coulomb` may have one level for each direction, (negative,
     positive): an array (n, 2), or (1, 2) for all joints, or a dict of pairs; half the difference becomes the `friction_offset`, to
@@ -150,7 +154,7 @@ def _levels(robot: Model, given: Any) -> dict[str, tuple[float, float, bool]]:
     """The Coulomb levels of joints in both directions, and whether they were given for each."""
     if not isinstance(given, Mapping):
         values = frozen_array(given, None, "coulomb")
-        names = _all_joints(robot)
+        names = _single(robot)
         n = len(names)
         if values.shape not in ((), (n,), (1, 2), (n, 2)):
             raise Error(f"coulomb must be one number, {n} (one per joint) or ({n}, 2), got shape {values.shape}")
@@ -190,10 +194,15 @@ def _per_joint(robot: Model, value: Any, what: str) -> dict[str, float]:
     if isinstance(value, Mapping):
         _known(robot, value)
         return {str(name): number(v, f"{what} of joint {name!r}") for name, v in value.items()}
-    values, names = frozen_array(value, None, what), _all_joints(robot)
+    values, names = frozen_array(value, None, what), _single(robot)
     if values.shape not in ((), (len(names),)):
         raise Error(f"{what} must be one number or {len(names)} (one per joint), got shape {values.shape}")
     return dict(zip(names, np.broadcast_to(values, (len(names),)).tolist(), strict=True))
+
+
+def _single(robot: Model) -> list[str]:
+    """The joints of one degree of freedom: what is given for all joints does not mean a free base."""
+    return [link.joint.name for link in robot.links if link.joint.kind not in SEVERAL]
 
 
 def _all_joints(robot: Model) -> list[str]:

@@ -188,7 +188,10 @@ def joint(given: "Joint | str", name: str) -> Joint:
         return given
     if not isinstance(given, str):
         raise Error(f"{name} must be a dalembert.Joint or a kind of joint, got {brief(given)}")
-    return Joint(name, cast(Kind, LETTERS.get(given, given)))
+    made = Joint(name, cast(Kind, LETTERS.get(given, given)))
+    if made.kind in SEVERAL:
+        raise Error(f"kind of joint {name!r}: rows and screws are of joints of one degree of freedom, and {made.kind} is none")
+    return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,9 +182,7 @@ def regrouped(tree: Tree, whole: tuple[int, ...] = (), runs: frozenset[int] = fr
     return tree._replace(mass=np.array(mass), com=np.array(com), inertia=np.array(second))
 
 
-def _handed_over(
-    tree: Tree, bodies: list[Array], whole: tuple[int, ...], runs: frozenset[int]
-) -> list[tuple[Array, Array]] | None:
+def _handed_over(tree: Tree, bodies: list[Array], whole: tuple[int, ...], runs: frozenset[int]) -> list[tuple[Array, Array]] | None:
     """Of every link: its body with all that its children have handed over, and what of that it hands over itself.
 
     None where children leave a first moment without mass on a link whose mass is not free.

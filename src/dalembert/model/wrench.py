@@ -41,9 +41,7 @@ class Wrench(Value):
             object.__setattr__(self, name, array)
 
 
-def wrench_array(
-    model: Model, q: Any, wrenches: Mapping[str, Wrench], world: Callable[[], Array] | None = None
-) -> Array:
+def wrench_array(model: Model, q: Any, wrenches: Mapping[str, Wrench], world: Callable[[], Array] | None = None) -> Array:
     """Wrenches by link or frame name as (..., links, 6): (moment, force) at link origins in link axes.
 
     `world` gives the poses of the links in the world, (..., links, 4, 4), of robots whose tree does not.

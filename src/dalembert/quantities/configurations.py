@@ -221,7 +221,13 @@ def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
     names = [name for name, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None]
     if "qdd" in names and "qd" not in names:
         raise Error(f"{function}: accelerations of a free joint are not the rates of its velocities; give qd, too")
-    arrays = dict(zip(names, _both(robot, function, **{k: x for k, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None}), strict=True))
+    arrays = dict(
+        zip(
+            names,
+            _both(robot, function, **{k: x for k, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None}),
+            strict=True,
+        )
+    )
     made = {name: np.array(x, dtype=float) for name, x in arrays.items()}
     for run in robot.runs:
         if run.kind != "free":

@@ -122,7 +122,9 @@ def stepping(
         a = 2 / h * (first.v - v)
 
         up, down = levels(law, tau_middle - law.damping * first.v - law.friction_offset, first.v)
-        met = [[_met(side, limit, places[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)]
+        met = [
+            [_met(side, limit, places[i], v[i], a[i], h, more["restitution"][()]) for side, limit in limits[i]] for i in range(n)
+        ]
         reactions = [_turning(v[i], a[i], h, up[i], down[i]) if law.sticks[i] else FREE for i in range(n)]
         reactions = [r._replace(stops=[s.stop for s in some]) for r, some in zip(reactions, met, strict=True)]
         last = m.solve(h, tau_middle, first.v, either(guess[1], 2 * first.v - v), m.gamma, reactions, solvers[1])

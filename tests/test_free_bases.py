@@ -1,0 +1,511 @@
+"""Free bases, balls and planar joints: against Pinocchio, the laws, and each other."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import close, sweep, urdf_corpus
+from states import free_state
+
+import dalembert as da
+from dalembert.engine.registry import QUANTITIES
+from dalembert.trace import operation_count
+
+STORED = json.loads((Path(__file__).parent / "data/pinocchio_free.json").read_text())["robots"]
+FILES, REASON = urdf_corpus()
+LARGE = 24  # joints, above which derivatives would take half a minute to trace
+SMALL = 1e-6  # of finite differences
+
+
+def random_body(rng):
+    A = rng.normal(size=(3, 3))
+    return da.Inertia(rng.uniform(1, 2), rng.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T)
+
+
+def mixed(kinds="ball revolute free ball planar", parents=(-1, 0, 1, 2, 0), seed=5):
+    """A tree of joints of all kinds, placed at random."""
+    rng = np.random.default_rng(seed)
+    links = []
+    for i, (kind, parent) in enumerate(zip(kinds.split(), parents, strict=True)):
+        pose = [da.Pose.of(rng.normal(size=3), rng.normal(size=3)) for _ in range(2)]
+        above = "base" if parent < 0 else f"body{parent}"
+        links.append(da.Link(f"body{i}", above, da.Joint(f"joint{i}", kind), *pose, random_body(rng)))
+    return da.Robot("mixed", tuple(links), gravity=(0.3, -0.2, -9.81), base=da.Pose.of((1, 2, 3), (0.1, 0.2, 0.3)))
+
+
+def flying(seed=1, joints="RPR"):
+    """An arm on a body that floats."""
+    arm = da.random_robot(seed, joints)
+    return arm.with_payload(3.0, (0.1, 0.2, -0.1), [0.3, 0.4, 0.5], link="base").with_free_base()
+
+
+def state(robot, seed=1):
+    rng = np.random.default_rng(seed)
+    q = robot.random_configuration(rng)
+    for run in robot.runs:
+        q[run.q : run.q + 4] *= 1.7
+    return q, *rng.normal(size=(2, robot.n))
+
+
+ROBOTS = {
+    "flying": flying(),
+    "planar": mixed("planar revolute", (-1, 0)),
+    "inner": mixed("revolute ball prismatic", (-1, 0, 1)),
+    "mixed": mixed(),
+}
+each = pytest.mark.parametrize(
+    "robot", [pytest.param(r, id=name, marks=() if r.n < 10 else pytest.mark.slow) for name, r in ROBOTS.items()]
+)
+
+
+def along(robot, function, q, v):
+    """The rate of a function of q while the robot moves with v."""
+    return (function(robot.integrate(q, SMALL * v)) - function(robot.integrate(q, -SMALL * v))) / (2 * SMALL)
+
+
+def by_displacement(robot, function, q):
+    return np.stack([along(robot, function, q, e) for e in np.eye(robot.n)], axis=-1)
+
+
+# --- Pinocchio ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not FILES, reason=REASON)
+@pytest.mark.parametrize("key", sweep(STORED, quick=(65,)))
+def test_every_file_on_a_free_base_agrees_with_pinocchio(key):
+    stored = STORED[key]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DataWarning)
+        robot = da.load(FILES[key], mimic=False, free_base=True).without_friction()
+    n = len(stored["joints"])
+    order = [*range(6), *(6 + stored["joints"].index(name) for name in robot.joint_names[6:])]
+    q, *rates = free_state(n)
+    q = np.concatenate([q[:7], q[7:][np.array(order[6:], int) - 6]])
+    qd, qdd, x = (y[order] for y in rates)
+    given = {name: np.array(stored[name])[order] for name in stored if name not in ("joints", "condition", "momentum")}
+    options = {"backend": "numpy"}
+    close(robot.inverse_dynamics(q, qd, qdd, **options), given["tau"], 1e-11)
+    close(robot.mass_matrix(q, **options) @ x, given["M"], 1e-11)
+    close(robot.momentum(q, qd, about="com", **options), stored["momentum"], 1e-11)
+    if stored["condition"] < 1e12:
+        allowed = 1e-9 + 1e-15 * stored["condition"]
+        close(robot.forward_dynamics(q, qd, given["tau"], **options), qdd, allowed)
+    if n > LARGE:
+        return
+    close(robot.coriolis_matrix(q, qd, **options) @ qd, given["C"], 1e-11)
+    slopes = robot.inverse_dynamics_derivatives(q, qd, qdd, **options)
+    close(slopes.dq @ x, given["dq"], 1e-11)
+    close(slopes.dqd @ x, given["dqd"], 1e-11)
+    if "forward_dq" in given:
+        slopes = robot.forward_dynamics_derivatives(q, qd, given["tau"], **options)
+        close(slopes.dq @ x, given["forward_dq"], 1e-8)
+        close(slopes.dqd @ x, given["forward_dqd"], 1e-8)
+
+
+# --- laws ---------------------------------------------------------------------------------------------------------------
+
+
+@each
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix"])
+def test_all_methods_agree(robot, quantity):
+    q, qd, x = state(robot)
+    given = (q, qd, x) if quantity in ("inverse_dynamics", "forward_dynamics") else (q,)
+    function = getattr(robot, quantity)
+    expected = function(*given)
+    for method in da.methods(quantity):
+        if robot.n > 9 and method in ("lagrange_euler", "uicker_kahn", "lie_closed_form", "generalized_dalembert"):
+            continue
+        close(function(*given, method=method, backend="numpy"), expected, 1e-9)
+
+
+@each
+def test_equation_of_motion(robot):
+    q, qd, qdd = state(robot)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    M, C, g = robot.mass_matrix(q), robot.coriolis_matrix(q, qd), robot.gravity_force(q)
+    close(M @ qdd + C @ qd + g, tau, 1e-12)
+    close(robot.forward_dynamics(q, qd, tau), qdd, 1e-10)
+    close(robot.bias_force(q, qd), C @ qd + g, 1e-12)
+    close(robot.regressor(q, qd, qdd) @ robot.parameters(), tau, 1e-11)
+    close(robot.kinetic_energy(q, qd), qd @ M @ qd / 2, 1e-12)
+    rate = robot.mass_matrix_rate(q, qd)
+    close(rate, along(robot, robot.mass_matrix, q, qd), 1e-7)
+    close(rate - 2 * C, -(rate - 2 * C).T, 1e-12)
+
+
+@each
+def test_power_is_the_rate_of_energy(robot):
+    q, qd, qdd = state(robot)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    kinetic = along(robot, lambda x: robot.kinetic_energy(x, qd), q, qd) + robot.mass_matrix(q) @ qd @ qdd
+    close(kinetic + along(robot, robot.potential_energy, q, qd), tau @ qd, 1e-6)
+
+
+@each
+def test_derivatives_are_by_small_displacements(robot):
+    q, qd, qdd = state(robot)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    slopes = robot.inverse_dynamics_derivatives(q, qd, qdd)
+    close(slopes.dq, by_displacement(robot, lambda x: robot.inverse_dynamics(x, qd, qdd), q), 1e-6)
+    close(slopes.dqdd, robot.mass_matrix(q), 1e-12)
+    forward = robot.forward_dynamics_derivatives(q, qd, tau)
+    close(forward.dq, by_displacement(robot, lambda x: robot.forward_dynamics(x, qd, tau), q), 1e-6)
+    close(forward.dtau @ robot.mass_matrix(q), np.eye(robot.n), 1e-9)
+
+
+@each
+def test_kinematics(robot):
+    q, qd, _ = state(robot)
+    link, point = robot.link_names[-1], (0.1, -0.2, 0.3)
+    for frame in ("body", "world", "world_aligned"):
+        options = {"link": link, "point": point, "frame": frame}
+        J = robot.jacobian(q, **options)
+        close(robot.twist(q, qd, **options), J @ qd, 1e-12)
+        close(robot.jacobian_rate(q, qd, **options), along(robot, lambda x, o=options: robot.jacobian(x, **o), q, qd), 1e-6)
+    place = along(robot, lambda x: robot.pose(x, link, point=point)[:3, 3], q, qd)
+    close(robot.twist(q, qd, link, point=point, frame="world_aligned")[3:], place, 1e-7)
+    close(robot.com_jacobian(q) @ qd, along(robot, robot.center_of_mass, q, qd), 1e-7)
+    close(robot.poses(q)[-1], robot.pose(q, link), 1e-12)
+    A = robot.centroidal_momentum_matrix(q)
+    close(A @ qd, robot.momentum(q, qd, about="com"), 1e-12)
+    close(robot.centroidal_momentum_matrix_rate(q, qd), along(robot, robot.centroidal_momentum_matrix, q, qd), 1e-6)
+    close(robot.composite_inertia(q)[5, 5], robot.total_mass, 1e-12)
+
+
+def test_momentum_obeys_newton_and_euler():
+    robot = flying()
+    q, qd, qdd = state(robot)
+    rate = robot.centroidal_momentum_matrix_rate(q, qd) @ qd + robot.centroidal_momentum_matrix(q) @ qdd
+    pushed = robot.base_wrench(q, qd, qdd)  # about the world's origin
+    c, weight = robot.center_of_mass(q), robot.total_mass * np.array(robot.gravity)
+    close(rate[3:], pushed[3:] + weight, 1e-11)
+    close(rate[:3], pushed[:3] - np.cross(c, pushed[3:]), 1e-11)
+
+
+def test_base_wrench_of_a_free_base_is_its_force():
+    robot = flying()
+    q, qd, qdd = state(robot)
+    tau, T = robot.inverse_dynamics(q, qd, qdd), robot.pose(q, "base")
+    force = T[:3, :3] @ tau[3:6]
+    close(robot.base_wrench(q, qd, qdd), [*(T[:3, :3] @ tau[:3] + np.cross(T[:3, 3], force)), *force], 1e-12)
+    close(robot.joint_wrenches(q, qd, qdd)[0], tau[:6], 1e-12)
+
+
+def test_base_wrench_of_a_standing_robot_holds_its_weight():
+    robot = da.robot("puma560")
+    q = robot.random_configuration(3)
+    wrench = robot.base_wrench(q, np.zeros(6), np.zeros(6))
+    moving = sum(link.inertia.mass for link in robot.links)
+    close(wrench[3:], [0.0, 0.0, 9.81 * moving], 1e-12)
+
+
+@each
+def test_length_of_quaternions_does_not_matter(robot):
+    q, qd, qdd = state(robot)
+    other = q.copy()
+    for run in robot.runs:
+        other[run.q : run.q + 4] *= -3.0
+    close(robot.inverse_dynamics(other, qd, qdd), robot.inverse_dynamics(q, qd, qdd), 1e-12)
+    close(robot.inverse_dynamics_derivatives(other, qd, qdd).dq, robot.inverse_dynamics_derivatives(q, qd, qdd).dq, 1e-11)
+
+
+def test_pose_of_a_free_base_matters_through_gravity_alone():
+    robot = flying()
+    q, qd, qdd = state(robot)
+    elsewhere = q.copy()
+    elsewhere[4:7] += 100.0
+    assert (robot.inverse_dynamics(elsewhere, qd, qdd) == robot.inverse_dynamics(q, qd, qdd)).all()
+    other = robot.random_configuration(9)
+    other[7:] = q[7:]
+    close(robot.mass_matrix(other), robot.mass_matrix(q), 1e-13)
+    weightless = robot.with_gravity((0, 0, 0))
+    close(weightless.inverse_dynamics(other, qd, qdd), weightless.inverse_dynamics(q, qd, qdd), 1e-12)
+
+
+def test_two_free_bodies_are_two_robots():
+    rng = np.random.default_rng(3)
+    bodies = [da.Link(f"b{i}", "world", da.Joint(f"j{i}", "free"), inertia=random_body(rng)) for i in range(2)]
+    both = da.Robot("two", tuple(bodies), base_name="world")
+    one = [da.Robot("one", (body,), base_name="world") for body in bodies]
+    q, qd, qdd = state(both)
+    parts = [r.inverse_dynamics(q[7 * k : 7 * k + 7], qd[6 * k : 6 * k + 6], qdd[6 * k : 6 * k + 6]) for k, r in enumerate(one)]
+    close(both.inverse_dynamics(q, qd, qdd), np.concatenate(parts), 1e-12)
+
+
+def test_euler_equations_of_one_body():
+    """I w' + w x I w = moment, m (v' + w x v) = force + weight, in body axes about the centre of mass."""
+    moments = np.array([0.3, 0.5, 0.7])
+    body = da.Robot(
+        "top",
+        (da.Link("body", "world", da.Joint("j", "free"), inertia=da.Inertia(2.0, np.zeros(3), np.diag(moments))),),
+        base_name="world",
+    )
+    q, qd, qdd = state(body)
+    w, v = qd[:3], qd[3:]
+    weight = body.pose(q)[:3, :3].T @ [0, 0, -2.0 * 9.81]
+    expected = [*(moments * qdd[:3] + np.cross(w, moments * w)), *(2.0 * (qdd[3:] + np.cross(w, v)) - weight)]
+    close(body.inverse_dynamics(q, qd, qdd), expected, 1e-14)
+
+
+def test_free_joint_costs_a_few_operations():
+    """The virtual joints fold away: what is left is the motion of the base, its own body, and the turn of gravity."""
+    arm = da.random_robot(1, "RRRRRR")
+    free = arm.with_free_base()
+    fixed, more = (operation_count(r.program("inverse_dynamics")) for r in (arm, free))
+    assert more.mul + more.add < 1.35 * (fixed.mul + fixed.add) + 150
+
+
+# --- wrenches, couplings, transmissions ---------------------------------------------------------------------------------------
+
+
+@each
+def test_wrenches(robot):
+    q, qd, qdd = state(robot)
+    link, force, point = robot.link_names[-1], np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, -0.3])
+    free = robot.inverse_dynamics(q, qd, qdd)
+    for frame in ("body", "world_aligned"):
+        J = robot.jacobian(q, link, point=point, frame=frame)
+        wrench = da.Wrench(force=force, point=point, frame=frame)
+        close(robot.inverse_dynamics(q, qd, qdd, wrenches={link: wrench}), free - J[3:].T @ force, 1e-12)
+    array = np.zeros((len(robot.links), 6))
+    array[-1, 3:] = force
+    J = robot.jacobian(q, link)
+    close(robot.inverse_dynamics(q, qd, qdd, wrenches=array), free - J[3:].T @ force, 1e-12)
+
+
+def test_coupled_joints_on_a_free_base():
+    tree = flying(2, "RRR")
+    robot = tree.with_coupling({"joint3": {"joint1": 0.5, "joint2": -1.0}}, offset={"joint3": 0.2})
+    assert (robot.n, robot.nq) == (8, 9)
+    q, qd, qdd = state(robot)
+    B, all_ = robot.coupling.matrix, robot.to_uncoupled(q)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    close(tau, B.T @ tree.inverse_dynamics(all_, B @ qd, B @ qdd), 1e-12)
+    close(robot.mass_matrix(q), B.T @ tree.mass_matrix(all_) @ B, 1e-12)
+    close(robot.forward_dynamics(q, qd, tau), qdd, 1e-9)
+    close(
+        robot.inverse_dynamics_derivatives(q, qd, qdd).dq,
+        B.T @ tree.inverse_dynamics_derivatives(all_, B @ qd, B @ qdd).dq @ B,
+        1e-11,
+    )
+    close(robot.from_uncoupled(all_), q, 1e-12)
+    assert (
+        robot
+        == da.random_robot(2, "RRR")
+        .with_payload(3.0, (0.1, 0.2, -0.1), [0.3, 0.4, 0.5], link="base")
+        .with_coupling({"joint3": {"joint1": 0.5, "joint2": -1.0}}, offset={"joint3": 0.2})
+        .with_free_base()
+    )
+
+
+def test_friction_and_rotors():
+    robot = flying().with_friction(damping={"joint1": 0.5}).with_armature({"joint2": 0.2})
+    q, qd, qdd = state(robot)
+    bare = flying()
+    more = robot.inverse_dynamics(q, qd, qdd) - bare.inverse_dynamics(q, qd, qdd)
+    expected = np.zeros(robot.n)
+    expected[6], expected[7] = 0.5 * qd[6], 0.2 * qdd[7]
+    close(more, expected, 1e-10)
+    close(robot.forward_dynamics(q, qd, robot.inverse_dynamics(q, qd, qdd)), qdd, 1e-9)
+
+
+# --- positions ----------------------------------------------------------------------------------------------------------
+
+
+@each
+def test_integrate_and_difference_are_inverse(robot):
+    q, v, _ = state(robot)
+    close(robot.difference(q, robot.integrate(q, v)), v, 1e-10)
+    rate = along(robot, lambda x: x, q / 1.0, v)
+    unit = robot.integrate(q, np.zeros(robot.n))
+    close(robot.position_rate(unit, v), rate, 1e-7)
+    other = robot.random_configuration(8, (5,))
+    back = robot.integrate(q, robot.difference(q, other))
+    close(robot.difference(other, back), np.zeros((5, robot.n)), 1e-9)
+
+
+@each
+def test_orders_of_other_libraries(robot):
+    q, qd, qdd = state(robot)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    for there, back in ((robot.to_pinocchio, robot.from_pinocchio), (robot.to_mujoco, robot.from_mujoco)):
+        made = there(q, qd, qdd, tau)
+        for x, y in zip(back(*made), (q, qd, qdd, tau), strict=True):
+            close(x, y, 1e-12)
+        if there == robot.to_mujoco:
+            close(made.tau @ made.qd, tau @ qd, 1e-12)  # power does not depend on the axes
+
+
+def test_names():
+    robot = mixed("free revolute ball", (-1, 0, 1))
+    assert (robot.n, robot.nq, robot.structure) == (10, 12, "FRB")
+    assert robot.joint_names[:7] == (*(f"joint0.{x}" for x in ("wx", "wy", "wz", "vx", "vy", "vz")), "joint1")
+    assert robot.position_names[-4:] == tuple(f"joint2.{x}" for x in ("qw", "qx", "qy", "qz"))
+    assert robot.link_names == ("body0", "body1", "body2")
+    assert robot.to_array(robot.to_dict(robot.neutral())).tolist() == robot.neutral().tolist()
+    assert repr(robot) == "<Robot 'mixed': 3 joints FRB, 10 degrees of freedom>"
+    assert "0-5" in str(robot.summary()) and "body0.wx" not in str(robot.summary())
+
+
+def test_round_trip(tmp_path):
+    robot = mixed("ball revolute planar", (-1, 0, 0))
+    robot.save(tmp_path / "mixed.toml")
+    assert da.load(tmp_path / "mixed.toml") == robot
+    motion = robot.simulate(*state(robot)[:2], 0.02)
+    motion.to_csv(tmp_path / "motion.csv")
+    motion.to_npz(tmp_path / "motion.npz")
+    for name in ("motion.csv", "motion.npz"):
+        again = da.Trajectory.load(tmp_path / name, robot)
+        assert (again.q == motion.q).all() and (again.qd == motion.qd).all()
+
+
+URDF = """<robot name="cart"><link name="ground"/>
+<link name="cart"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="moving" type="{kind}"><parent link="ground"/><child link="cart"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_floating_and_planar_joints_of_urdf(tmp_path):
+    for kind, n, nq in (("floating", 6, 7), ("planar", 3, 3)):
+        (tmp_path / "cart.urdf").write_text(URDF.format(kind=kind))
+        robot = da.load(tmp_path / "cart.urdf")
+        assert (robot.n, robot.nq) == (n, nq)
+        close(robot.mass_matrix(robot.neutral()), np.diag([1.0, 1, 1, 2, 2, 2] if n == 6 else [2.0, 2, 1]), 1e-15)
+
+
+# --- simulation ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps"),
+    [("rk4", 4, 50), ("implicit_midpoint", 2, 100), ("moreau", 2, 100), ("euler", 1, 200), ("semi_implicit_euler", 1, 200)],
+)
+def test_orders_of_integrators(integrator, order, steps):
+    robot = flying()
+    q, qd, _ = state(robot)
+    tau = 0.5 * np.sin(np.arange(robot.n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact = robot.simulate(q, qd, 0.2, torque=tau, integrator="DOP853", rtol=1e-12, atol=1e-13, step=0.2).q[-1]
+        ends = [robot.simulate(q, qd, 0.2, torque=tau, integrator=integrator, step=0.2 / k).q[-1] for k in (steps, 2 * steps)]
+    errors = [np.abs(robot.difference(exact, end)).max() for end in ends]
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.15
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "DOP853"])
+def test_tumbling_keeps_energy_and_momentum(integrator):
+    robot = flying(1, "RR").with_gravity((0, 0, 0))
+    q = robot.random_configuration(2)
+    qd = np.array([2.0, 0.1, -0.3, 0.2, 0.1, 0.0, 0.4, -0.6])
+    motion = robot.simulate(q, qd, 10.0, integrator=integrator, step=2e-3, every=50)
+    assert not motion.doubt
+    h = robot.momentum(motion.q, motion.qd)
+    energy, momentum = (5e-5, 5e-4) if integrator == "implicit_midpoint" else (1e-6, 1e-6)
+    assert np.abs(motion.energy / motion.energy[0] - 1).max() < energy
+    assert np.abs(h - h[0]).max() < momentum * np.abs(h[0]).max()
+    lengths = np.sqrt((motion.q[:, :4] ** 2).sum(axis=-1))
+    close(lengths, np.ones(len(motion)), 1e-14)
+
+
+def test_falling_body_follows_its_parabola():
+    robot = flying()
+    q = robot.neutral()
+    qd = np.zeros(robot.n)
+    motion = robot.simulate(q, qd, 0.5)
+    c = robot.center_of_mass(motion.q)
+    close(c[-1] - c[0], 0.5 * 0.25 * np.array(robot.gravity), 1e-11)
+    assert abs(motion.balance).max() < 1e-9
+
+
+def test_forces_wrenches_and_rollouts():
+    robot = flying()
+    q = robot.random_configuration(1, (3,))
+    qd = np.zeros(robot.n)
+    hover = lambda t, q, qd: robot.gravity_force(q)  # noqa: E731
+    held = robot.simulate(q, qd, 0.1, torque=hover)
+    close(held.q, np.broadcast_to(q[:, None], held.q.shape), 1e-12)
+    lift = {"base": da.Wrench(force=-robot.total_mass * np.array(robot.gravity), frame="world_aligned")}
+    up = robot.simulate(q, qd, 0.05, wrenches=lift)
+    c = robot.center_of_mass(up.q)
+    close(c[:, -1], c[:, 0], 1e-9)
+    assert up.at(0.02)[0].shape == (3, robot.nq)
+
+
+def test_friction_holds_a_joint_of_a_floating_arm():
+    robot = flying(1, "R").with_gravity((0, 0, 0)).with_friction(coulomb=5.0)
+    qd = np.array([0.5, -0.3, 0.2, 0.1, 0.0, 0.0, 0.0])
+    motion = robot.simulate(robot.neutral(), qd, 1.0)
+    assert (motion.qd[:, 6] == 0).all() and (motion.q[:, 7] == motion.q[0, 7]).all()
+    h = robot.momentum(motion.q, motion.qd)
+    assert np.abs(h - h[0]).max() < 1e-4 * np.abs(h[0]).max()
+
+
+def test_linearization_predicts_the_motion():
+    robot = flying(1, "R")
+    q, qd, tau = state(robot)
+    A = robot.linearize(q, qd, tau).A
+    errors = []
+    for step in (2e-3, 1e-3):
+        reference = robot.simulate(q, qd, step, torque=tau, step=step / 4)
+        e = 1e-5 * np.cos(np.arange(2 * robot.n))
+        moved = robot.simulate(robot.integrate(q, e[: robot.n]), qd + e[robot.n :], step, torque=tau, step=step / 4)
+        found = np.concatenate([robot.difference(reference.q[-1], moved.q[-1]), moved.qd[-1] - reference.qd[-1]])
+        errors.append(np.abs((found - e) / step - A @ e).max() / np.abs(A @ e).max())
+    assert errors[1] < 0.55 * errors[0] < 0.05
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------------
+
+
+def test_quantities_work_or_say_why_not():
+    robot = flying(1, "RR")
+    q, qd, x = state(robot)
+    given = {"q": q, "q_d": q, "qd": qd, "qd_d": qd}
+    refused = []
+    for name, quantity in QUANTITIES.items():
+        try:
+            program = robot.program(name)
+        except da.Error as error:
+            assert "needs coordinates whose rates are the velocities" in str(error), name
+            refused.append(name)
+            continue
+        for variable in program.inputs:
+            assert variable.shape == quantity.arrays()[variable.name].sized(robot)
+        assert all(np.isfinite(np.asarray(y, float)).all() for y in _values(program, given, x))
+    assert "christoffel" in refused and "inverse_dynamics_second_derivatives" in refused
+    assert not {"inverse_dynamics", "regressor", "task_inertia", "impedance"} & set(refused)
+
+
+def _values(program, given, x):
+    from dalembert.trace.source import NumpyKernel
+
+    rng = np.random.default_rng(0)
+    arrays = [given.get(v.name, rng.uniform(0.1, 1.0, v.shape)) for v in program.inputs]
+    found = NumpyKernel(program)(*arrays)
+    return found if isinstance(found, tuple) else (found,)
+
+
+MISTAKES = {
+    "zero quaternion": (lambda r: r.mass_matrix(np.zeros(r.nq)), "quaternion of joint 'base'"),
+    "size": (lambda r: r.mass_matrix(np.zeros(r.n)), "base.qw"),
+    "limits": (lambda r: da.Joint("b", "ball", lower=-1.0), "has no lower"),
+    "coulomb": (lambda r: da.Joint("b", "free", coulomb=1.0), "may have damping and armature"),
+    "coupling": (
+        lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}).with_coupling({"base.wx": {"joint2": 1.0}}),
+        "cannot follow",
+    ),
+    "world route": (lambda r: r.inverse_dynamics_derivatives(*state(r), method="composite_body_world"), "these methods do not"),
+    "quasi": (lambda r: r.simulate(r.neutral(), velocities="quasi"), "needs coordinates"),
+    "massless": (
+        lambda r: da.robot("puma560").with_free_base().forward_dynamics(np.eye(1, 13)[0], *np.zeros((2, 12))),
+        "give link 'base'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_mistakes(what):
+    call, told = MISTAKES[what]
+    with pytest.raises(da.Error, match=told):
+        call(flying(1, "RR"))
