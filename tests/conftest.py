@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arms import ARMS
 
 import dalembert as da
 from dalembert.formulations import formulation
@@ -124,12 +125,12 @@ some_methods = pytest.mark.parametrize("method", sweep(da.methods("inverse_dynam
 zoo = cache(da.robot)  # robots are frozen: tests that have no use for a fresh one share it, and so its programs and kernels
 
 
-@pytest.fixture(params=da.robot_names())
+@pytest.fixture(params=ARMS)
 def zoo_robot(request):
     return zoo(request.param)
 
 
-@pytest.fixture(params=sweep(da.robot_names(), quick=(1, 3)))
+@pytest.fixture(params=sweep(ARMS, quick=(1, 3)))
 def some_zoo_robot(request):
     """For what takes long with six or seven joints."""
     return zoo(request.param)

@@ -9,6 +9,7 @@ import argparse
 from typing import NamedTuple
 
 import numpy as np
+from arms import ARMS
 
 import dalembert as da
 from dalembert.simulation import moreau
@@ -100,7 +101,7 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=5_000_000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    names = da.robot_names()
+    names = ARMS
     total = [0] * len(Found._fields)
     for name in names:
         found = random_steps(name, -(-given.steps // len(names)), given.seed)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from arms import ARMS
 from conftest import sweep
 
 import dalembert as da
@@ -30,7 +31,7 @@ def told(robot, *args, **options):
     return motion, [str(w.message) for w in said]
 
 
-GOOD = [(name, i) for name in da.robot_names() for i in ("rk4", "implicit_midpoint", "RK45", "DOP853", "Radau", "BDF", "LSODA")]
+GOOD = [(name, i) for name in ARMS for i in ("rk4", "implicit_midpoint", "RK45", "DOP853", "Radau", "BDF", "LSODA")]
 
 
 QUICK = [GOOD.index(case) for case in (("two_link", "rk4"), ("two_link", "LSODA"), ("two_link", "implicit_midpoint"))]

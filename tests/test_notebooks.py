@@ -21,8 +21,9 @@ def test_robots_show_themselves(name):
     robot = da.robot(name)
     page = ElementTree.fromstring(f"<div>{robot._repr_html_()}</div>")
     rows = [[cell.text for cell in row] for row in page.findall(".//tbody/tr")]
-    assert [row[0] for row in rows] == list(robot.joint_names)
-    assert len(page.findall(".//circle")) == robot.n
+    joints = [link.joint for link in robot.links]
+    assert [row[0] for row in rows] == [joint.name for joint in joints]
+    assert len(page.findall(".//circle")) == sum(joint.kind != "free" for joint in joints)
     width, height = (float(page.find(".//svg").get(x)) for x in ("width", "height"))
     for line in page.findall(".//polyline"):
         for point in line.get("points").split():

@@ -11,6 +11,8 @@ from dalembert.algebra.spatial import Array, Transform, compose
 from dalembert.arguments import numbers
 from dalembert.errors import Error, optional
 from dalembert.model.check import around, check
+from dalembert.model.couple import to_uncoupled
+from dalembert.model.links import POSES
 from dalembert.model.model import Model
 
 MOST = 200  # configurations in a figure
@@ -29,17 +31,21 @@ class Skeleton(NamedTuple):
 
 
 def skeleton(robot: Model, q: Array) -> Skeleton:
-    """One configuration (n,) as lines and points."""
-    base = Transform(np.array(robot.base.rotation), np.array(robot.base.translation))
-    tree, carried = robot.tree, set(robot.parents)
-    poses = [compose(base, pose) for pose in tree.poses(q if robot.coupling is None else robot.coupling.positions(q))]
-    found = Skeleton([], [], [], np.array([p.rotation @ c + p.translation for p, c in zip(poses, tree.com, strict=True)]))
-    for i, parent in enumerate(robot.parents):
+    """One configuration (nq,) as lines and points. Nothing ties a free body to what it moves against."""
+    base, carried = robot.base.transform, set(robot.parents)
+    poses, places = list[Transform](), list(to_uncoupled(robot, q))
+    found = Skeleton([], [], [], np.zeros((len(robot.links), 3)))
+    for i, (parent, link) in enumerate(zip(robot.parents, robot.links, strict=True)):
+        size = len(POSES.get(link.joint.kind, link.joint.parts))
+        at, places = places[:size], places[size:]
         start = poses[parent] if parent >= 0 else base
-        joint = compose(start, tree.joint(i)[0])
-        found.lines.append(np.array([start.translation, joint.translation, poses[i].translation]))
-        found.joints.append(joint.translation)
-        found.axes.append(joint.rotation[:, 2])
+        joint, here = compose(start, link.before.transform), compose(start, link.pose(at if size > 1 else at[0]).transform)
+        poses.append(here)
+        found.masses[i] = here.rotation @ link.inertia.com + here.translation
+        if link.joint.kind != "free":
+            found.lines.append(np.array([start.translation, joint.translation, here.translation]))
+            found.joints.append(joint.translation)
+            found.axes.append(joint.rotation[:, 2] if size == 1 else np.zeros(3))
     for frame in robot.frames:
         link, pose = robot.locate(frame.name)
         if link >= 0 and link not in carried:  # a tool
@@ -59,10 +65,10 @@ def plot(robot: Model, q: ArrayLike | None = None) -> Any:
     """
     given = robot.neutral() if q is None else numbers(q, "q")
     shown = np.atleast_2d(given)
-    if shown.ndim > 2 or shown.shape[-1] != robot.n or not 1 <= len(shown) <= MOST:
-        raise Error(f"plot: q needs shape ({robot.n},) or (k, {robot.n}) with at most {MOST} configurations, got {given.shape}")
+    if shown.ndim > 2 or shown.shape[-1] != robot.nq or not 1 <= len(shown) <= MOST:
+        raise Error(f"plot: q needs shape ({robot.nq},) or (k, {robot.nq}) with at most {MOST} configurations, got {given.shape}")
     drawn = [skeleton(robot, one) for one in shown]
-    places = np.concatenate([np.array(robot.base.translation)[None], *(line for one in drawn for line in one.lines)])
+    places = np.concatenate([x for one in drawn for x in _places(robot, one)])
     if not (np.abs(places) < FAR).all():
         raise Error(f"plot: {robot.name} is at places that are not finite or beyond {FAR:g} m")
     middle, reach = (places.min(axis=0) + places.max(axis=0)) / 2, float(np.ptp(places, axis=0).max()) or 1.0
@@ -78,6 +84,12 @@ def plot(robot: Model, q: ArrayLike | None = None) -> Any:
     axes.view_init(elev=np.degrees(EYE[1]), azim=np.degrees(EYE[0]), vertical_axis="xyz"[_vertical(robot)])
     axes.set_title(robot.name)
     return made
+
+
+def _places(robot: Model, one: Skeleton) -> list[Array]:
+    """Whatever a drawing shows, (k, 3) each: of a robot that flies not the base."""
+    flies = any(link.joint.kind == "free" for link in robot.links)
+    return [*one.lines, one.masses if flies else np.array(robot.base.translation)[None]]
 
 
 def _draw(axes: Any, one: Skeleton, reach: float, alpha: float) -> None:
@@ -113,7 +125,8 @@ def page(robot: Model) -> str:
     found = check(robot)
     counts = [f"{len(x)} {what}{'s' * (len(x) > 1)}" for x, what in ((found.errors, "error"), (found.hints, "hint")) if x]
     told = f"{', '.join(counts)}: see <code>check()</code>" if found else "no suspicious data"
-    head = f"{robot.n} joint{'' if robot.n == 1 else 's'} {robot.structure}".rstrip()
+    count = len(robot.structure)
+    head = f"{count} joint{'' if count == 1 else 's'} {robot.structure}".rstrip()
     head += "".join(f"; {what}: {html.escape(words)}" for what, words in around(robot).items())
     return (
         f"<p><b>{html.escape(robot.name)}</b>: {head}, {robot.total_mass:.4g} kg; {told}</p>"
@@ -149,7 +162,7 @@ def _sight(robot: Model) -> Array:
 def _svg(robot: Model) -> str:
     """The neutral configuration from the side and a little from above, upright; nothing for a robot that cannot be drawn."""
     one = skeleton(robot, robot.neutral())
-    places = np.concatenate([*one.lines, np.array(robot.base.translation)[None]])
+    places = np.concatenate(_places(robot, one))
     if not (np.abs(places) < FAR).all():
         return ""
     seen = _sight(robot)
