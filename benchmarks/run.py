@@ -330,6 +330,45 @@ def coupled():
     report("coupled Panda: forward dynamics, batch of 1,000", best(lambda: forward(*state)) * 1e6, "ns")
 
 
+def flying():
+    """Talos on a free base beside Pinocchio's free flyer."""
+    print("Talos on a free base, 38 degrees of freedom, one thread")
+    path = robots_folder() / "talos_data/robots/talos_reduced.urdf"
+    da.set_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = da.load(path, free_base=True).without_friction()
+    model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    data, rng = model.createData(), np.random.default_rng(0)
+    order = [*range(6), *(robot.joint_names.index(name) for name in list(model.names)[2:])]
+    q = robot.random_configuration(rng, 10_000)
+    state = q, *rng.uniform(-0.5, 0.5, (2, 10_000, robot.n))
+    alone = [x[0].copy() for x in state]
+    given = robot.to_pinocchio(*alone)
+    theirs = [np.ascontiguousarray(x) for x in (given.q[[*range(7), *(k + 1 for k in order[6:])]], given.qd[order], given.qdd[order])]
+    calls = {
+        "inverse_dynamics": (lambda: pin.rnea(model, data, *theirs), 25, 0.5),
+        "forward_dynamics": (lambda: pin.aba(model, data, *theirs), 25, 0.5),
+        "mass_matrix": (lambda: pin.crba(model, data, theirs[0]), None, None),
+        "inverse_dynamics_derivatives": (lambda: pin.computeRNEADerivatives(model, data, *theirs), None, None),
+    }
+    for quantity, (call, times, share) in calls.items():
+        function, count = getattr(robot, quantity), 1 if quantity == "mass_matrix" else 3
+        result, label = function(*alone[:count]), f"free Talos: {quantity.replace('_', ' ')}"
+        if quantity in ("inverse_dynamics", "forward_dynamics"):
+            expected = robot.from_pinocchio(theirs[0], call()).qd
+            error = np.abs(result[order] - expected).max() / np.abs(expected).max()
+            report(f"{label}, difference from Pinocchio", error, "", 1e-9, "less")
+        pinocchio, single = best_pair(call, lambda f=function, s=alone[:count]: f(*s), rounds=60)
+        report(f"{label}: Pinocchio, one Python call", pinocchio * 1e6, "us")
+        report(f"{label}: dalembert, one call, of Pinocchio's", single / pinocchio, "x", share, "less")
+        for size in (256, 1_000, 10_000) if count == 1 or quantity.endswith("dynamics") else (256,):
+            some = [x[:size] for x in state[:count]]
+            batch = best(lambda f=function, s=some: f(*s), rounds=15) / size
+            report(f"{label}: times Pinocchio's call in a batch of {size:,}", pinocchio / batch, "x", times, "more")
+    da.set_threads(None)
+
+
 def long_chains():
     print("general serial arms, one thread")
     da.set_threads(1)
@@ -478,6 +517,7 @@ if __name__ == "__main__":
     defaults()
     humanoid()
     coupled()
+    flying()
     long_chains()
     simulation()
     friction()

@@ -179,7 +179,7 @@ def operation_count(
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)
-    arrays, tree = described.arrays(included), bare.open
+    arrays, tree = described.arrays(included), spread(bare.open)
     body = _formulated(tree, described, by, included)
     return tally(
         lambda *given: body(**dict(zip(arrays, given, strict=True))),
@@ -189,7 +189,7 @@ def operation_count(
 
 def operation_counts_by(robot: Model, quantity: str, method: str, place: Callable[[], Any]) -> dict[Any, OperationCount]:
     """The customized count of a formulation, by `place()`, which is asked as each operation is recorded."""
-    bare, described = without_armature(without_friction(robot)), quantity_named(quantity)
+    bare, described = spread(without_armature(without_friction(robot))), quantity_named(quantity)
     arrays, body = described.arrays(()), _formulated(bare, described, method, ())
     return counts_by(
         lambda *given: body(**dict(zip(arrays, given, strict=True))),

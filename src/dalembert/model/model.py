@@ -388,8 +388,8 @@ class Model(Value):
     def tree(self) -> Tree:
         """The plain arrays that formulations take; gravity is turned into the base frame."""
         links = self.links
-        if any(link.joint.kind in SEVERAL for link in links):
-            raise Error(f"{self.name} has joints of several degrees of freedom, which formulations do not know")
+        if (several := next((link.joint for link in links if link.joint.kind in SEVERAL), None)) is not None:
+            raise Error(f"this is defined for joints of one degree of freedom; {several.name!r} of {self.name} is {several.kind}")
 
         def stacked(parts: list[Any], *shape: int) -> Array:
             return frozen_array(np.array(parts, dtype=float).reshape(len(links), *shape), None, "a tree")
