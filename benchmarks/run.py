@@ -345,7 +345,8 @@ def flying():
     state = q, *rng.uniform(-0.5, 0.5, (2, 10_000, robot.n))
     alone = [x[0].copy() for x in state]
     given = robot.to_pinocchio(*alone)
-    theirs = [np.ascontiguousarray(x) for x in (given.q[[*range(7), *(k + 1 for k in order[6:])]], given.qd[order], given.qdd[order])]
+    places = [*range(7), *(k + 1 for k in order[6:])]
+    theirs = [np.ascontiguousarray(x) for x in (given.q[places], given.qd[order], given.qdd[order])]
     calls = {
         "inverse_dynamics": (lambda: pin.rnea(model, data, *theirs), 25, 0.5),
         "forward_dynamics": (lambda: pin.aba(model, data, *theirs), 25, 0.5),

@@ -101,7 +101,7 @@ def torques(robot: Robot, motion: SampledMotion) -> Torques:
     if not robot.n:
         return Torques(*([np.zeros_like(q)] * 6))
     alone = qd[:, :, None] * np.eye(robot.n)
-    centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], alone.shape), alone).sum(axis=1)
+    centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], (*alone.shape[:2], robot.nq)), alone).sum(axis=1)
     return Torques(
         robot.inverse_dynamics(q, qd, qdd),
         np.matvec(robot.mass_matrix(q), qdd),

@@ -74,6 +74,9 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
             still = np.zeros((samples, 0))
             return SampledMotion(np.linspace(0.0, DURATION, samples), still, still, still, told)
         path = quintic(*ends(robot), DURATION)
+        if robot.runs:
+            told += ", balls and free bodies at rest"
+            return _resting(robot, samples, path, told)
     if all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
         time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
         few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
@@ -88,8 +91,19 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
     return _checked(robot, motion)
 
 
+def _resting(robot: Model, samples: int, path: Any, told: str) -> SampledMotion:
+    """The joints of one degree of freedom on a path, the others at home."""
+    time = np.linspace(0.0, DURATION, samples)
+    q, qd, qdd = (np.asarray(x, dtype=float) for x in path(time))
+    still = [i for run in robot.runs for i in range(robot.n)[run.velocities]]
+    for x in (q, qd, qdd):
+        x[:, still] = 0.0
+    home = robot.neutral()
+    return SampledMotion(time, robot.with_poses(q, lambda run: home[run.positions]), qd, qdd, told)
+
+
 def _checked(robot: Model, motion: SampledMotion) -> SampledMotion:
-    if motion.q.shape != (len(motion.time), robot.n):
+    if motion.q.shape != (len(motion.time), robot.nq):
         raise Error(f"a report follows one motion of the {robot.n} joints of {robot.name}, got positions of shape {motion.q.shape}")
     if len(motion.time) < 2 or not motion.time[-1] > motion.time[0]:
         raise Error("a report needs a motion of at least two samples that takes some time")

@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.files.layout import column_names
+from dalembert.model.links import SEVERAL
 from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
@@ -117,6 +118,10 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
     title = "Mass matrix"
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
+    if several := next((link.joint for link in robot.links if link.joint.kind in SEVERAL), None):
+        which = f"{escape(several.name)} is {several.kind}"
+        words = f"<p>Translation and rotation are told apart for joints of one degree of freedom; {which}.</p>"
+        return Section("mass-matrix", title, words)
     parts = compute.inertias(robot, m)
     chosen = entries(parts.total)
     panels = []

@@ -14,12 +14,14 @@ from dalembert.arguments import flag
 from dalembert.errors import DataWarning, Error, PerformanceWarning, brief, optional, warn
 from dalembert.files import write_states
 from dalembert.model import zoo
+from dalembert.model.spread import spread
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.storage.opening import file_path, told
 from dalembert.storage.saving import save_text
 from dalembert.studies.compare import Comparison, compare
 from dalembert.studies.report import computing, model_sections, motion_sections
+from dalembert.studies.report.charted import charted
 from dalembert.studies.report.comparison import comparison
 from dalembert.studies.report.figures import Section
 from dalembert.studies.report.header import header, made
@@ -93,7 +95,7 @@ def study(
             raise Error(f"{target}: cannot be written: it is a file, but a report needs a folder")
     tell = chosen(progress, f"studying {robot.name}")
     sections: list[Section] = []
-    looks = _looks(robot)
+    looks = _looks(spread(robot))
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # absurd figures overflow; what is not finite is not drawn
         warnings.simplefilter("ignore", PerformanceWarning)  # what is slow is reported in the comparison
         motion = follow(robot, path)
@@ -104,7 +106,7 @@ def study(
             tell(COMPARING + round((95 - COMPARING) * before / shares), 100)
             sections.append(make(robot, motion, compared))
             before += share
-        text = _page(robot, motion, looks, _ordered(sections), "study", computing.counted(robot, compared), everything)
+        text = _page(robot, motion, looks, _ordered(sections), "study", compared, everything)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)
     saved = Page(save_text(target / "report.html", text))
@@ -132,16 +134,19 @@ def live(robot: Robot | str, file: str | PathLike[str] | None = None, *, path: A
     """
     robot, everything = _robot(robot, "live"), flag(everything, "everything")
     three()
-    looks = _looks(robot)
+    looks = _looks(spread(robot))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", PerformanceWarning)
-        text = _page(robot, follow(robot, path), looks, [], "live", computing.counted(robot), everything)
+        text = _page(robot, follow(robot, path), looks, [], "live", None, everything)
     return Page(save_text(f"live-{safe_name(robot.name)}.html" if file is None else file, text))
 
 
 def _page(
-    robot: Robot, motion: SampledMotion, looks: Visuals, sections: list[Section], kind: str, counts: Any, everything: bool
+    robot: Robot, motion: SampledMotion, looks: Visuals, sections: list[Section], kind: str, compared: Any, everything: bool
 ) -> str:
+    head = header(robot, motion, kind)
+    robot, motion, own = *charted(robot, motion), robot
+    counts = computing.counted(robot, compared if robot is own else None)
     stage = looking(robot, motion, looks)
     computed = computing.live(robot, stage, everything)
     data = {
@@ -151,7 +156,7 @@ def _page(
         "scene": scene(robot, motion, stage, looks),
     }
     top = (
-        header(robot, motion, kind)
+        head
         + hero(robot, motion, computed.data, bool(looks.shapes), [why for _, why in looks.missing])
         + cards(robot, computed.data, counts)
     )
