@@ -406,6 +406,20 @@ def test_oldest_entries_go_first(folder, monkeypatch):
     assert cache.get(b"new") == bytes(1000)
 
 
+def test_few_writes_count_the_entries(folder, monkeypatch):
+    """A look at all of them for each would take longer than compiling where there are thousands."""
+    counted = []
+    monkeypatch.setattr(cache, "_trim", counted.append)
+    monkeypatch.setattr(cache, "_written", float("inf"))  # as in a new process
+    for k in range(50):
+        cache.put(str(k).encode(), bytes(1000))
+    assert len(counted) == 1
+    monkeypatch.setattr(cache, "LIMIT", 64 * 10_000)
+    for k in range(50):
+        cache.put(str(k).encode(), bytes(1000))
+    assert 3 < len(counted) <= 10
+
+
 PROCESS = """
 import numpy as np, dalembert as da, sys
 arm = da.robot("ur5")
