@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -364,7 +365,7 @@ def test_read_only_folder(folder, compiled, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)  # root ignores modes, so the refusal is simulated
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)  # root ignores modes, so the refusal is simulated
     use()
     use()
     assert len(compiled) == 2

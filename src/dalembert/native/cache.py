@@ -8,7 +8,6 @@ compiled again. Entries appear by atomic rename, so processes may share the fold
 import hashlib
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -84,6 +83,8 @@ def get(key: bytes) -> bytes | None:
 def put(key: bytes, content: bytes) -> None:
     """Store a content; failing to is not an error."""
     global _written
+    import tempfile  # which only writing needs, and which takes longer to import than all else here
+
     place = _private(make=True)
     if place is None:
         return

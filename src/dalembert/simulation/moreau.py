@@ -23,7 +23,7 @@ from dalembert.simulation.stops import Stops
 from dalembert.trace.program import Program
 
 CHUNK = 128  # steps in one native call at least: rollouts that need more iterations get them before the others go on
-WORK = 1 << 16  # steps times rollouts in one, where there are few of these
+WORK = 1 << 17  # steps times rollouts in one: beside its steps a call costs about half a millisecond
 TRIES = 24  # of a step with further iterations; then it is computed in Python
 
 
