@@ -98,10 +98,9 @@ def put(tab, q, qd=None):
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
-numbers = pytest.mark.parametrize("name", sweep(["panda", "tree", "placed", "damped", "gripper", "coupled"], quick=(1,)))
 
-
-@numbers
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["panda", "tree", "placed", "damped", "gripper", "coupled"])
 def test_every_program_computes_what_the_library_computes(visit, name):
     """With any load, gravity and tilt, set by the page's own controls, at random states, to 1e-9."""
     arm, tab, rng = robot(name), visit(name), np.random.default_rng(3)
