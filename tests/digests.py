@@ -19,7 +19,7 @@ SEEDS = range(12)
 JOINTS = 3  # of the general arms: a first, a last and one between
 MADE_FROM_OTHERS = (
     *("coriolis_force", "gravity_force", "bias_force", "kinetic_energy"),
-    *("inverse_dynamics_derivatives", "mass_matrix_gradient"),
+    *("inverse_dynamics_derivatives", "inverse_dynamics_hessian", "mass_matrix_gradient"),
 )
 LARGE = ("inverse_dynamics_second_derivatives", "geometry_derivatives", "spatial_operator_rates")
 LONG = ("lagrange_euler", "uicker_kahn", "lie_closed_form", "generalized_dalembert", "stacked_operators")
@@ -40,7 +40,7 @@ def programs(robot, which, whole=True):
         methods = da.methods(quantity)
         if robot.n > JOINTS or not whole:
             methods = () if quantity in LARGE else (QUANTITIES[quantity].method,) if quantity in MADE_FROM_OTHERS else methods
-        elif quantity == LARGE[0]:
+        elif quantity in (LARGE[0], "inverse_dynamics_hessian"):
             methods = methods[:3]
         if robot.n > 4 and robot.name != "puma560":
             methods = tuple(method for method in methods if method not in LONG)

@@ -34,7 +34,7 @@ def T(x):
     return np.swapaxes(x, -1, -2)
 
 
-robots = pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES, quick=(4, 10)))
+robots = pytest.mark.parametrize(("joints", "parents"), sweep(STRUCTURES, quick=(4, 7)))
 
 # --- Silver ------------------------------------------------------------------------------------------------------------------
 

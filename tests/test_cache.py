@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -364,7 +365,7 @@ def test_read_only_folder(folder, compiled, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)  # root ignores modes, so the refusal is simulated
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)  # root ignores modes, so the refusal is simulated
     use()
     use()
     assert len(compiled) == 2
@@ -404,6 +405,20 @@ def test_oldest_entries_go_first(folder, monkeypatch):
     kept = [k for k in range(5) if cache.get(str(k).encode()) is not None]
     assert kept == [3, 4]
     assert cache.get(b"new") == bytes(1000)
+
+
+def test_few_writes_count_the_entries(folder, monkeypatch):
+    """A look at all of them for each would take longer than compiling where there are thousands."""
+    counted = []
+    monkeypatch.setattr(cache, "_trim", counted.append)
+    monkeypatch.setattr(cache, "_written", float("inf"))  # as in a new process
+    for k in range(50):
+        cache.put(str(k).encode(), bytes(1000))
+    assert len(counted) == 1
+    monkeypatch.setattr(cache, "LIMIT", 64 * 10_000)
+    for k in range(50):
+        cache.put(str(k).encode(), bytes(1000))
+    assert 3 < len(counted) <= 10
 
 
 PROCESS = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run
+from conftest import run, sweep
 
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES
@@ -686,13 +686,16 @@ def test_it_starts_without_what_it_does_not_need():
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
 @pytest.mark.parametrize(
     ("command", "code", "said"),
-    [
-        ("robots >&-", 2, "dalembert: standard output is closed\n"),
-        ("inverse two_link <&-", 2, "dalembert: standard input is closed\n"),
-        ("inverse two_link states.csv >&-", 2, "dalembert: standard output is closed\n"),
-        ("inverse two_link states.csv -o out.csv <&- >&-", 0, "wrote out.csv: 1 states\n"),
-        ("nonsense 2>&-", 2, ""),
-    ],
+    sweep(
+        [
+            ("robots >&-", 2, "dalembert: standard output is closed\n"),
+            ("inverse two_link <&-", 2, "dalembert: standard input is closed\n"),
+            ("inverse two_link states.csv >&-", 2, "dalembert: standard output is closed\n"),
+            ("inverse two_link states.csv -o out.csv <&- >&-", 0, "wrote out.csv: 1 states\n"),
+            ("nonsense 2>&-", 2, ""),
+        ],
+        quick=(1, 2),
+    ),
 )
 def test_closed_streams(command, code, said, tmp_path):
     """The shell closes a stream: one line where it was needed, and nothing where it was not."""

@@ -336,7 +336,7 @@ def test_names():
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sweep(METHODS, quick=(0, 5)))
 @pytest.mark.parametrize("name", sweep(["two_link", "planar_3r", "HR in letters"], quick=(0,)))
 def test_document_compiles(name, method, tmp_path):
     """And what is too wide for a page is broken."""

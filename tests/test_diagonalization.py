@@ -24,7 +24,7 @@ ROBOTS = list(robots())
 IDS = [f"{r.structure}-{r.parents}-{'geared' if k % 2 else 'plain'}" for k, r in enumerate(ROBOTS)]
 
 
-@pytest.fixture(params=sweep(ROBOTS, quick=(2, 21)), ids=IDS)
+@pytest.fixture(params=sweep(ROBOTS, quick=(2, 15)), ids=IDS)
 def robot(request):
     return request.param
 

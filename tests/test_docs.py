@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -252,6 +253,7 @@ def test_charts_have_a_colour_for_every_method():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(bool(os.environ.get("CI")), reason="`make docs` runs them, which is part of CI")
 @pytest.mark.parametrize(
     "name", ["tutorial", "simulation", "control", "books", "story", *(f"editions/{name}" for name in EDITIONS)]
 )

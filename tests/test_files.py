@@ -468,7 +468,7 @@ def mutations(text, seed):
 
 
 @pytest.mark.parametrize("suffix", [".urdf", ".toml"])
-@pytest.mark.parametrize("part", sweep(range(10), quick=(0,)))
+@pytest.mark.parametrize("part", sweep(range(5), quick=(0,)))
 def test_fuzz_mutated_files(tmp_path, suffix, part):
     from dalembert.model.files import to_toml
 

@@ -21,7 +21,7 @@ def blocks(page):
 
 
 RUN = [page for page in sorted(PAGES.glob("*.md")) if blocks(page)]
-LONG = {"batches", "gradients"}
+LONG = {"batches", "gradients", "gravity_compensation"}
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG else [], id=p.stem) for p in RUN])

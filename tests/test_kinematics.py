@@ -25,7 +25,7 @@ def robots():
 ROBOTS = {robot.name: robot for robot in robots()}
 
 
-@pytest.fixture(params=sweep(ROBOTS, quick=(1, 10)))
+@pytest.fixture(params=sweep(ROBOTS, quick=(1, 7)))
 def robot(request):
     return ROBOTS[request.param]
 

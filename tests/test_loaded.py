@@ -12,12 +12,12 @@ from dalembert.engine.registry import methods
 from dalembert.trace.source import NumpyKernel
 
 ARMS = [da.random_robot(4, joints, parents) for joints, parents in STRUCTURES]
-ARMS += [da.robot(name) for name in ("puma560", "stanford", "two_link", "panda")]
+ARMS += [da.robot(name) for name in ("stanford", "two_link", "panda")]
 ARMS += [
     da.robot("puma560").with_armature(0.3).with_friction(damping=0.4),
     replace(da.robot("rp"), base=da.Pose.of((1, 2, 3), (0.3, 1, 2))),
 ]
-arms = pytest.mark.parametrize("robot", sweep(ARMS, quick=(3, len(ARMS) - 1)), ids=lambda r: f"{r.name}-{r.structure}")
+arms = pytest.mark.parametrize("robot", sweep(ARMS, quick=(len(ARMS) - 1,)), ids=lambda r: f"{r.name}-{r.structure}")
 
 
 def run(program, **arrays):
@@ -44,7 +44,7 @@ def test_a_load_and_a_field_are_those_of_another_robot(robot, quantity):
             q, x, y = rng.uniform(-2, 2, (3, robot.n))
             given = dict(zip(INPUTS[quantity], (q, x, y), strict=False))
             found = run(program, **given, bodies=carriers(other, link).bodies, gravity=other.tree.gravity)
-            close(found, getattr(other, quantity)(**given), 1e-10)
+            close(found, getattr(other, quantity)(**given, backend="numpy"), 1e-10)
 
 
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])

@@ -78,6 +78,7 @@ def test_commands_of_my_robot(ran, capsys):
     np.testing.assert_allclose([eval(row) for row in held], loaded.gravity_force([[0.1, 0.2, 0.3], [-1, 0, 0.5]]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_learning(ran):
     pytest.importorskip("torch")
     scope, _ = ran("Learning")

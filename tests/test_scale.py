@@ -6,26 +6,27 @@ from conftest import close, sweep
 
 import dalembert as da
 
-dask = pytest.importorskip("dask")
-array = pytest.importorskip("dask.array")
-
 ARM = da.robot("puma560")
 STATES = np.random.default_rng(0).uniform(-1, 1, (3, 120, 6))
 EXPECTED = ARM.inverse_dynamics(*STATES, backend="numpy")
 
 
-def torque(q, qd, qdd):
-    return ARM.inverse_dynamics(q, qd, qdd)
+@pytest.fixture(autouse=True)
+def dask():
+    """Imported here: it takes a second, which processes that run other tests need not wait."""
+    return pytest.importorskip("dask")
 
 
 def blocks(function):
+    from dask import array
+
     chunked = [array.from_array(x, chunks=(40, 6)) for x in STATES]
     return array.map_blocks(function, *chunked, dtype=float)
 
 
 @pytest.mark.parametrize("scheduler", sweep(["threads", "processes"], quick=(0,)))
 @pytest.mark.parametrize("kind", sweep(["robot", "kernel"], quick=(0,)))
-def test_dask_schedulers(scheduler, kind):
+def test_dask_schedulers(dask, scheduler, kind):
     function = ARM.inverse_dynamics if kind == "robot" else ARM.compile("inverse_dynamics")
     with dask.config.set(scheduler=scheduler, num_workers=2):
         close(blocks(function).compute(), EXPECTED, 1e-13)

@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-from arms import ARMS
 from conftest import sweep
 
 import dalembert as da
@@ -110,7 +109,7 @@ def test_midpoint_with_momenta_is_symplectic():
     assert apart["momentum"] < 1e-7 < apart["joint"]
 
 
-@pytest.mark.parametrize("name", sweep(ARMS, quick=(3,)))
+@pytest.mark.parametrize("name", sweep(["rp", "planar_3r", "stanford", "panda"], quick=(0,)))
 def test_routes_agree(name):
     """With forces, wrenches and damping that suit the inertia which each joint feels; Coulomb friction would make steps uneven."""
     arm = da.robot(name).without_friction()

@@ -119,7 +119,7 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", sweep(LAWS, quick=(1,)))
 def test_levels_that_depend_on_speed_or_load_leave_order_two(law):
     """They are frozen at the predictor: sliding, and coming to rest after many reversals, against what is known otherwise."""
     robot = da.robot("two_link").with_friction(damping=0.3, **LAWS[law])
@@ -275,7 +275,7 @@ def test_smooth_friction_converges_and_creeps(integrator):
     assert abs(creeps.qd[-1, 0] / (v * np.arctanh(10 / 30)) - 1) < 1e-4
 
 
-@pytest.mark.parametrize("velocities", ["joint", "quasi", "momentum"])
+@pytest.mark.parametrize("velocities", sweep(["joint", "quasi", "momentum"], quick=(1,)))
 def test_smooth_friction_of_fixed_steps(velocities):
     robot, start = arm(), [2.0, 0.5]
     found = robot.simulate(start, duration=0.5, slip_speed=0.05, velocities=velocities)

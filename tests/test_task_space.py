@@ -135,7 +135,7 @@ def test_consistent_inverse():
     close(np.matvec(J, moved), np.zeros((4, 6)), 1e-11, scale=float(np.abs(moved).max()))
 
 
-@pytest.mark.parametrize("shape", [(), (3, 1, 2), (0,)])
+@pytest.mark.parametrize("shape", sweep([((),), ((3, 1, 2),), ((0,),)], quick=(1,)))
 def test_batches_and_backends(shape):
     robot = da.random_robot(4, "RPHRR")
     q, qd, _ = state(robot, *shape)

@@ -189,6 +189,7 @@ def test_replay_casadi(puma):
     close(np.array(function(*state.values())).ravel(), tau, 1e-13)
 
 
+@pytest.mark.slow
 def test_replay_jax(puma):
     jax = pytest.importorskip("jax")
     program, state, tau = puma

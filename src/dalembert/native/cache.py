@@ -8,13 +8,14 @@ compiled again. Entries appear by atomic rename, so processes may share the fold
 import hashlib
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 MAGIC = b"dalembert cache 1\n"
 LIMIT = 256 << 20  # bytes; the entries used longest ago go first
+PARTS = 64  # entries are counted when a process first writes one, and after each such part of the limit: it may be passed by a part
 VARIABLE = "DALEMBERT_CACHE"  # a folder, or "off"
+_written = float("inf")  # bytes since entries were counted
 _QUIET = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -81,6 +82,9 @@ def get(key: bytes) -> bytes | None:
 
 def put(key: bytes, content: bytes) -> None:
     """Store a content; failing to is not an error."""
+    global _written
+    import tempfile  # which only writing needs, and which takes longer to import than all else here
+
     place = _private(make=True)
     if place is None:
         return
@@ -93,7 +97,10 @@ def put(key: bytes, content: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         Path(temporary).replace(place / _name(key))
-        _trim(place)
+        _written += len(data)
+        if _written > LIMIT // PARTS:
+            _trim(place)
+            _written = 0
     except OSError:
         with suppress(OSError):
             Path(temporary).unlink(missing_ok=True)

@@ -25,7 +25,7 @@ def made() -> str:
 def structure(robot: Robot) -> str:
     """Joint letters, shortened if there are many, and whether the links branch."""
     letters = robot.structure
-    told = letters if len(letters) <= LONG else ", ".join(f"{letters.count(x)} {x}" for x in "RPH" if x in letters)
+    told = letters if len(letters) <= LONG else ", ".join(f"{letters.count(x)} {x}" for x in "FBLRPH" if x in letters)
     branches = robot.parents != tuple(range(-1, len(robot.links) - 1))
     return (told + (", a tree" if branches else "")) or "none"
 
@@ -43,7 +43,8 @@ def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
 
 def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     """Words, and how they are styled."""
-    facts = [(f"{robot.n} joint{'' if robot.n == 1 else 's'}" + (f" ({structure(robot)})" if robot.n else ""), "")]
+    count = len(robot.structure)
+    facts = [(f"{count} joint{'' if count == 1 else 's'}" + (f" ({structure(robot)})" if robot.n else ""), "")]
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
