@@ -1,7 +1,7 @@
 """What is known of a quantity: the class, its shapes, its methods."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dalembert import formulations
@@ -18,6 +18,8 @@ LENGTHS: dict[str, Callable[[Model], int]] = {
     "factors": lambda model: model.n,  # of the mass matrix: no rule
     "links": lambda model: len(model.links),  # all of them, coupled or not
     "6n": lambda model: 6 * model.n,  # of the books' matrices of a tree: no rule
+    "independent": lambda model: model.n - model.closures,  # joints that the others follow through loops
+    "closures": lambda model: model.closures,  # equations of the loops
 }
 
 
@@ -66,6 +68,9 @@ class Quantity:
     deep: tuple[str, float] | None = None  # the default for robots whose joints stand deeper than this on average
     coupled: Recipe | None = None  # of coupled robots, where the tree's program does not give it; None: they do not have it
     coupled_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
+    closed: Recipe | None = None  # of robots with loops; None: they do not have it
+    closed_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
+    of_loops: bool = False  # it is that of robots with loops
     motors: Callable[..., Any] | None = None  # how rotors behind a transmission enter: (G^T I G, arrays by name, results)
 
     @cached_property
@@ -97,12 +102,38 @@ class Quantity:
         given, found = ({axis for values in some.values() for axis in values.shape} for some in (self.inputs, self.outputs))
         return given.isdisjoint(("n", "factors", "6n")) and found.isdisjoint(("motion", "factors", "6n"))
 
+    def of(self, robot: Model) -> "Quantity":
+        """What a robot has under this name: the quantity itself, or that of a robot with loops.
+
+        Whatever computes a quantity of a robot comes through here, so no loop is passed over: what is not taught is refused.
+        """
+        if not robot.loops or self.of_loops:
+            return self
+        if self.closed is None:
+            raise Error(
+                f"{self.name} does not know the loops of {robot.name}; {freed(robot)} has it, of all joints without the loops"
+            )
+        return self._closed
+
+    @cached_property
+    def _closed(self) -> "Quantity":
+        """Of robots with loops: vectors have all joints, of matrices the rows and columns of independent joints remain."""
+        outputs = {name: values._replace(shape=values.shape if values.shape == ("n",) else tuple(
+            "independent" if axis in ("n", "motion") and len(values.shape) > 1 else axis for axis in values.shape
+        )) for name, values in self.outputs.items()}  # fmt: skip
+        methods = self.closed_methods or tuple(dict.fromkeys((self.method, *self.methods)))
+        return replace(self, outputs=outputs, coupled=self.closed, coupled_methods=methods, divides=True, of_loops=True)
+
     def methods_of(self, robot: Model) -> tuple[str, ...]:
         """The methods that a robot has: of a coupled one all, or those that do not need a tree."""
+        if (own := self.of(robot)) is not self:
+            return own.methods_of(robot)
         return self.methods if robot.is_tree or self.follows else self.coupled_methods
 
     def method_of(self, robot: Model) -> str:
         """The method for a robot when none is named."""
+        if (own := self.of(robot)) is not self:
+            return own.method_of(robot)
         return self.default(robot.parents) if robot.is_tree or self.follows else next(iter(self.coupled_methods), self.method)
 
     def check_method(self, method: Any, robot: Model, optional: tuple[str, ...] = ()) -> str:
@@ -111,7 +142,7 @@ class Quantity:
         known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
         if chosen not in able:
-            what = "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
+            what = "loops" if robot.loops else "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
             rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"
             raise Error(f"{self.name} by {chosen} does not know the {what} of {robot.name}; {rest}")
         for name in optional:
