@@ -118,8 +118,8 @@ def delta() -> da.Robot:
         da.Link("platform", "slide_y", slide("z"), inertia=da.Inertia.cylinder(0.5, 0.08, 0.02)),
     ]
     source = (
-        "R. L. Williams II, The Delta Parallel Robot: Kinematics Solutions (ABB FlexPicker IRB 360-1/1600): lengths; one rod stands "
-        "for a pair; masses are assumed, links uniform"
+        "R. L. Williams II, The Delta Parallel Robot: Kinematics Solutions (ABB FlexPicker IRB 360-1/1600): lengths; one rod "
+        "stands for a pair; masses are assumed, links uniform"
     )
     made = da.Robot("delta", tuple(links), frames=tuple(frames), source=source)
     for i in (1, 2, 3):

@@ -4,7 +4,7 @@ J = dphi/dq, and gamma = J' qd, come from the traced phi by differentiation. In 
 
     M qdd + h = tau + J^T lambda,   J qdd = -gamma,   so   A lambda = -gamma - J M^-1 (tau - h),   A = J M^-1 J^T.
 
-In independent joints y, which the others z follow:   qd = G yd,   qdd = G ydd + k,   G = [1; -J_z^-1 J_y],   k = [0; -J_z^-1 gamma].
+In independent joints y, which the others z follow: qd = G yd, qdd = G ydd + k, with G = [1; -J_z^-1 J_y], k = [0; -J_z^-1 gamma].
 Every program is one of the robot with its loops cut, replayed between these.
 """
 
@@ -16,19 +16,20 @@ import numpy as np
 from dalembert.algebra import linalg
 from dalembert.algebra.spatial import Array, above, dot, stack, symmetric, zeros
 from dalembert.derived.closing import independent_joints
-from dalembert.derived.joints import pivots
+from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.derived.make import Body, Make
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
+from dalembert.trace.source import NumpyKernel
 
 SINGULAR = 1e-10  # of a pivot, relative to its row: a hundred-thousandth of a radian from where a loop loses a direction
 
 
 class ClosedDynamics(NamedTuple):
-    """Accelerations of all joints (..., n), and the multipliers (..., m) of the loops, which exert J^T multipliers on the joints."""
+    """Accelerations of all joints (..., n), and multipliers (..., m) of the loops, which exert J^T multipliers on the joints."""
 
     qdd: Array
     multipliers: Array
@@ -81,23 +82,47 @@ def _along(program: Program, order: int) -> Program:
 # --- linear algebra -----------------------------------------------------------------------------------------------------------
 
 
-def guard(i: int, D: Any, size: Any, later: Any = None) -> Any:
-    """A pivot that is not small beside its row; NaN elsewhere, which is how singular states are found."""
-    if linalg.is_number(D):
-        if D <= 0:
-            raise Error(_STUCK)
-        return D
-    sure = D - SINGULAR * size
-    return D + (above(sure, 0.0, np.nan) - sure)  # exactly D, or NaN
+class Guard(NamedTuple):
+    """Pivots that are not small beside what they can be, (m,); NaN elsewhere, which is how singular states are found."""
+
+    sizes: Any = None
+
+    def __call__(self, i: int, D: Any, *_: Any) -> Any:
+        """The pivot."""
+        if linalg.is_number(D):
+            if D <= 0:
+                raise Error(_STUCK)
+            return D
+        if self.sizes is None:
+            return D
+        sure = D - SINGULAR * float(self.sizes[i])
+        return D + (above(sure, 0.0, np.nan) - sure)  # exactly D, or NaN
+
+
+def sizes(model: Model) -> tuple[Array, Array]:
+    """How large the diagonal of A (m,), and the squares of the columns of J (n,), are at most at some positions.
+
+    They become constants of programs, and must be the same on every machine: powers of two.
+    """
+    if sizes not in model.memo:
+        n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
+        shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+        q = shares * np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.joints])
+        J, M = NumpyKernel(closure(model).jacobian)(q), coupled_inertia(model.cut, q, model.tree)
+        A = J @ np.linalg.pinv(M, hermitian=True) @ np.swapaxes(J, -1, -2)
+        parts = np.diagonal(A, axis1=-2, axis2=-1), np.square(J).sum(axis=-2)
+        rows, columns = (2.0 ** np.round(np.log2(np.maximum(x.max(axis=0), np.finfo(float).tiny))) for x in parts)
+        model.memo[sizes] = rows, columns
+    return model.memo[sizes]
 
 
 _STUCK = "an equation of the loops is zero or follows from the others at every position; with_loop(...) finds such rows"
 
 
-def solve_square(A: Any, B: Any) -> Any:
+def solve_square(A: Any, B: Any, guard: Guard) -> Any:
     """X with A X = B, A (m, m), B (m, k), by orthogonal columns that are not normalized: stable, and without square roots.
 
-    The columns of B go through the same steps as those of A (Bjoerck), so that rounding errors are those of a backward stable method.
+    The columns of B go through the same steps as those of A, by which the method is backward stable (Bjoerck).
     """
     m = len(A)
     kept: list[tuple[Any, Any]] = []  # orthogonal columns, and the reciprocals of their squares
@@ -113,7 +138,7 @@ def solve_square(A: Any, B: Any) -> Any:
     for j in range(m):
         parts, v = reduced(A[:, j])
         R |= {(i, j): part for i, part in enumerate(parts)}
-        kept.append((v, 1 / guard(j, dot(v, v), dot(A[:, j], A[:, j]))))
+        kept.append((v, 1 / guard(j, dot(v, v))))
     columns: list[Any] = []
     for k in range(B.shape[1]):
         c, x = reduced(B[:, k])[0], dict[int, Any]()
@@ -141,13 +166,13 @@ class Held(NamedTuple):
         return linalg.unit_upper_transposed_solve(self.factors.U, whole * reciprocal), multipliers
 
 
-def held(M: Any, J: Any, least: Any = None) -> Held:
-    """The factors for multipliers; least: rounding errors of the pivots of M."""
-    factors = linalg.udu(M, linalg.Pivots(None, least))
+def held(M: Any, J: Any, model: Model | None = None) -> Held:
+    """The factors for multipliers; those of a robot are guarded."""
+    factors = linalg.udu(M, linalg.Pivots(None, None if model is None else pivots(model.cut).least))
     W = linalg.unit_upper_solve(factors.U, J)
     scaled, m = W * (1 / factors.D), len(J)
     A = symmetric(linalg.matrix({(i, j): dot(W[i], scaled[j]) for i in range(m) for j in range(i, m)}, m))
-    return Held(factors, W, linalg.udu(A, guard))
+    return Held(factors, W, linalg.udu(A, Guard(None if model is None else sizes(model)[0])))
 
 
 class Embedding(NamedTuple):
@@ -176,16 +201,22 @@ class Embedding(NamedTuple):
         return np.array([places.get(i, 0) for i in range(len(self.G))], dtype=object)
 
 
-def embedding(free: Sequence[int], J: Any, bias: Callable[[Any], Any] | None = None, qd: Any = None) -> Embedding:
-    """From J (m, n) and gamma = bias(qd), which is asked at the velocities that the independent ones of qd make."""
+def embedding(
+    free: Sequence[int], J: Any, bias: Callable[[Any], Any] | None = None, qd: Any = None, columns: Any = None
+) -> Embedding:
+    """From J (m, n) and gamma = bias(qd), which is asked at the velocities that the independent ones of qd make.
+
+    columns: the squares of those of J at most, (n,), beside which singular ones are small.
+    """
     n = J.shape[1]
     bound = [i for i in range(n) if i not in free]
+    guard = Guard(None if columns is None else columns[bound])
     G = np.zeros((n, len(free)), dtype=object)
-    G[list(free)], G[bound] = np.eye(len(free), dtype=int), -solve_square(J[:, bound], J[:, list(free)])
+    G[list(free)], G[bound] = np.eye(len(free), dtype=int), -solve_square(J[:, bound], J[:, list(free)], guard)
     if bias is None:
         return Embedding(free, G, None, None)
     moved, k = G @ qd[list(free)], np.zeros(n, dtype=object)
-    k[bound] = -solve_square(J[:, bound], np.asarray(bias(moved))[:, None])[:, 0]
+    k[bound] = -solve_square(J[:, bound], np.asarray(bias(moved))[:, None], guard)[:, 0]
     return Embedding(free, G, k, moved)
 
 
@@ -194,16 +225,11 @@ def embedded(model: Model, q: Any, qd: Any = None) -> Embedding:
     c, free = closure(model), independent_joints(model)
     J = replay(c.jacobian, {"q": q})
     if qd is None:
-        return embedding(free, J)
-    return embedding(free, J, lambda moved: replay(c.bias, {"q": q, "qd": moved}), qd)
+        return embedding(free, J, columns=sizes(model)[1])
+    return embedding(free, J, lambda moved: replay(c.bias, {"q": q, "qd": moved}), qd, sizes(model)[1])
 
 
 # --- recipes ------------------------------------------------------------------------------------------------------------------
-
-
-def least(model: Model) -> Any:
-    """The rounding errors of the pivots of M, which has the rotors."""
-    return pivots(model.cut).least
 
 
 def _pulled(model: Model, make: Make, optional: tuple[str, ...]) -> Callable[..., tuple[Any, Any]]:
@@ -211,7 +237,7 @@ def _pulled(model: Model, make: Make, optional: tuple[str, ...]) -> Callable[...
     c, mass, forces = closure(model), make.cut("mass_matrix"), make.cut("inverse_dynamics", None, optional)
 
     def body(q: Any, qd: Any, tau: Any, **outside: Any) -> tuple[Any, Any]:
-        at = held(replay(mass, {"q": q}), replay(c.jacobian, {"q": q}), least(model))
+        at = held(replay(mass, {"q": q}), replay(c.jacobian, {"q": q}), model)
         h = replay(forces, {"q": q, "qd": qd, "qdd": zeros(model.n), **outside})
         return at.back(tau - h, -replay(c.bias, {"q": q, "qd": qd}))
 
@@ -245,7 +271,7 @@ def projection(model: Model, make: Make) -> Callable[[Any, Any], tuple[Any, Any]
 
     def body(q: Any, qd: Any) -> tuple[Any, Any]:
         J = replay(c.jacobian, {"q": q})
-        at = held(replay(mass, {"q": q}), J, least(model))
+        at = held(replay(mass, {"q": q}), J, model)
         return q - at.back(None, replay(c.gap, {"q": q}))[0], qd - at.back(None, J @ qd)[0]
 
     return body
@@ -270,8 +296,7 @@ def following(name: str, outputs: Mapping[str, tuple[Any, ...]]) -> Callable[...
             given |= {"qdd": at.motion(given["qdd"])} if "qdd" in given else {}
             found = replay(cut, given)
             results = found if isinstance(found, tuple) else (found,)
-            gathered = tuple(_gathered(at, x, shape) for x, shape in zip(results, shapes, strict=True))
-            return gathered if len(gathered) > 1 else gathered[0]
+            return tuple(_gathered(at, x, shape) for x, shape in zip(results, shapes, strict=True))
 
         return body
 
@@ -307,7 +332,8 @@ def coriolis_matrix(model: Model, make: Make, method: str, optional: tuple[str, 
         at = embedded(model, q, qd)
         rate, bound = np.zeros(at.G.shape, dtype=object), [i for i in range(model.n) if i not in at.free]
         turning = replay(c.jacobian_rate, {"q": q, "qd": at.qd}) @ at.G
-        rate[bound] = -solve_square(replay(c.jacobian, {"q": q})[:, bound], turning)  # J G = 0, so J G' = -J' G
+        guard = Guard(sizes(model)[1][bound])
+        rate[bound] = -solve_square(replay(c.jacobian, {"q": q})[:, bound], turning, guard)  # J G = 0, so J G' = -J' G
         C, M = replay(coriolis, {"q": q, "qd": at.qd}), replay(mass, {"q": q})
         return at.G.T @ (C @ at.G + M @ rate)
 

@@ -115,8 +115,8 @@ def closed_positions(model: Model, near: Any = None) -> Array:
     found = found[gaps(model, found) < CLOSED]
     if not len(found):
         raise Error(
-            f"with_loop: no position was found at which the loops of {model.name} are closed, from {len(guesses)} guesses; give one "
-            "that is nearly so as near=q, or look at the lengths of its links"
+            f"with_loop: no position was found at which the loops of {model.name} are closed, from {len(guesses)} guesses; give "
+            "one that is nearly so as near=q, or look at the lengths of its links"
         )
     return found
 
@@ -124,7 +124,7 @@ def closed_positions(model: Model, near: Any = None) -> Array:
 def counting_rows(model: M, near: Any = None) -> M:
     """The same robot with the equations of its last loop that do not follow from the others, where the loops are closed.
 
-    They are chosen by QR with pivoting of J^T, at the closed position where J has the largest rank and is farthest from a lower one.
+    They are chosen by QR with pivoting of J^T, at the closed position where J has its largest rank and is farthest from less.
     """
     last, before = model.loops[-1], model.loops[:-1]
     positions = closed_positions(model, near)
@@ -140,8 +140,8 @@ def counting_rows(model: M, near: Any = None) -> M:
         raise Error(f"the loop {last.told} of {model.name} adds nothing to what holds already; leave it out")
     if len(rows) + len(kept) >= model.n:
         raise Error(
-            f"the loops of {model.name} leave none of its {model.n} joints free: {len(rows) + len(kept)} equations hold them; is the "
-            f"loop {last.told} of the right kind?"
+            f"the loops of {model.name} leave none of its {model.n} joints free: {len(rows) + len(kept)} equations hold them; is "
+            f"the loop {last.told} of the right kind?"
         )
     return replace(model, loops=(*before, replace(last, rows=rows)))
 
@@ -191,7 +191,7 @@ def independent_joints(model: Model) -> tuple[int, ...]:
 
 
 def _found(model: Model) -> tuple[int, ...]:
-    """By QR with pivoting of J: its first columns are the joints that follow, later joints before earlier ones where both would do."""
+    """By QR with pivoting of J: its first columns are the joints that follow, later joints before earlier ones if both will do."""
     positions = closed_positions(model)
     starts = _starts(model)
     rows = [starts[i] + row for i, loop in enumerate(model.loops) for row in loop.rows or ()]
@@ -201,7 +201,7 @@ def _found(model: Model) -> tuple[int, ...]:
     bound = _pivots(J[best], (), range(model.n - 1, -1, -1), len(rows))
     if len(bound) < len(rows):
         raise Error(
-            f"the equations of the loops of {model.name} depend on each other wherever they are closed; with_loop finds those that count"
+            f"the equations of the loops of {model.name} depend on each other wherever they hold; with_loop finds those that count"
         )
     return tuple(i for i in range(model.n) if i not in bound)
 

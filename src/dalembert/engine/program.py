@@ -145,7 +145,7 @@ def operation_count(
     by = described.check_method(method, robot, included)
     described.check_options(options)
     if robot.loops:
-        raise Error(f"{described.name} of a robot with loops is made of several programs, so only its customized count exists")
+        return count(program(bare, quantity, by, optional=optional, folding=False, sharing=False, **options))
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)

@@ -9,7 +9,7 @@ from dalembert.arguments import choice
 from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
 from dalembert.errors import Error, brief, unknown
-from dalembert.model.model import Model, freed
+from dalembert.model.model import Model, freed, refuse_loops
 from dalembert.model.values import depths
 
 LENGTHS: dict[str, Callable[[Model], int]] = {
@@ -80,6 +80,9 @@ class Quantity:
 
     def taking(self, optional: str) -> tuple[str, ...]:
         """The methods that have an optional input."""
+        if self.of_loops:
+            here, able = formulations.methods(self.name), formulations.methods(self.name, optional)
+            return tuple(x for x in self.coupled_methods if optional in self.optional and (x in able or x not in here))
         by_recipe = self.recipes if optional in self.optional else ()
         return tuple(dict.fromkeys((*formulations.methods(self.name, optional), *by_recipe)))
 
@@ -110,9 +113,7 @@ class Quantity:
         if not robot.loops or self.of_loops:
             return self
         if self.closed is None:
-            raise Error(
-                f"{self.name} does not know the loops of {robot.name}; {freed(robot)} has it, of all joints without the loops"
-            )
+            refuse_loops(robot, self.name)
         return self._closed
 
     @cached_property

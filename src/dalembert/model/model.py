@@ -41,6 +41,12 @@ def freed(model: "Model") -> str:
     return ".".join(["robot", *(call for call, there in calls if there is not None)])
 
 
+def refuse_loops(model: "Model", what: str) -> None:
+    """For what is defined without loops alone."""
+    if model.loops:
+        raise Error(f"{what} does not know the loops of {model.name}; {freed(model)} has it, of all joints without the loops")
+
+
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
     return tuple(instance(x, kind, f"each of {what}") for x in listed(given, what))
 

@@ -26,7 +26,7 @@ from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
 from dalembert.simulation.doubts import judged, too_stiff
 from dalembert.simulation.integrators import INTEGRATORS
-from dalembert.simulation.loops import check_kind, closed_start, projected
+from dalembert.simulation.loops import check_kind, closed_start, near_singular, projected
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.stops import Stops
@@ -378,10 +378,13 @@ def _look(trajectory: Trajectory, integrator: str, step: float) -> None:
     """A motion that leaves the finite numbers is an error; among rollouts a warning."""
     finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
     bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
+    near = near_singular(trajectory.robot, trajectory.time, trajectory.q)
     if not bad.any():
+        if near:
+            warn(near, SingularWarning)
         return
     first = int(np.argmax(bad.any(axis=0)))
-    advice = _advice(trajectory, first, integrator, step)
+    advice = f": {near}" if near else _advice(trajectory, first, integrator, step)
     say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
     if trajectory.q.ndim == 2:
         raise Error(f"simulate: {say}")
@@ -396,4 +399,6 @@ def _advice(trajectory: Trajectory, first: int, integrator: str, step: float) ->
         return ", since the joint forces are not"
     if stiff := too_stiff(trajectory, trajectory.q[..., 0, :], integrator, step):
         return f": {stiff}"
-    return "; a smaller step may help" if trajectory.sticks else "; a smaller step, moreau or Radau may help"
+    return (
+        "; a smaller step may help" if trajectory.sticks or trajectory.robot.loops else "; a smaller step, moreau or Radau may help"
+    )
