@@ -124,12 +124,15 @@ some_methods = pytest.mark.parametrize("method", sweep(da.methods("inverse_dynam
 zoo = cache(da.robot)  # robots are frozen: tests that have no use for a fresh one share it, and so its programs and kernels
 
 
+OPEN = tuple(name for name in da.robot_names() if not zoo(name).loops)  # test_loops.py has the others
+
+
 @pytest.fixture(params=da.robot_names())
 def zoo_robot(request):
     return zoo(request.param)
 
 
-@pytest.fixture(params=sweep(da.robot_names(), quick=(1, 3)))
+@pytest.fixture(params=sweep(OPEN, quick=(1, 3)))
 def some_zoo_robot(request):
     """For what takes long with six or seven joints."""
     return zoo(request.param)

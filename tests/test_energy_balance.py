@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import sweep
+from conftest import OPEN, sweep
 
 import dalembert as da
 from dalembert.simulation import doubts
@@ -30,7 +30,7 @@ def told(robot, *args, **options):
     return motion, [str(w.message) for w in said]
 
 
-GOOD = [(name, i) for name in da.robot_names() for i in ("rk4", "implicit_midpoint", "RK45", "DOP853", "Radau", "BDF", "LSODA")]
+GOOD = [(name, i) for name in OPEN for i in ("rk4", "implicit_midpoint", "RK45", "DOP853", "Radau", "BDF", "LSODA")]
 
 
 QUICK = [GOOD.index(case) for case in (("two_link", "rk4"), ("two_link", "LSODA"), ("two_link", "implicit_midpoint"))]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close, run
+from conftest import OPEN, close, run
 from test_native import HEAVY, MIXED, states
 
 import dalembert as da
@@ -158,7 +158,7 @@ def test_errors_come_out_of_threads(threads):
 
 @pytest.mark.slow
 def test_many_threads_hammer_many_kernels():
-    names = da.robot_names()
+    names = OPEN
     expected = {n: da.robot(n).inverse_dynamics(*np.full((3, 33, da.robot(n).n), 0.3), backend="numpy") for n in names}
     start = threading.Barrier(16)
 

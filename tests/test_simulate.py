@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import sweep
+from conftest import OPEN, sweep
 
 import dalembert as da
 from dalembert.native import compile_program
@@ -109,7 +109,7 @@ def test_midpoint_with_momenta_is_symplectic():
     assert apart["momentum"] < 1e-7 < apart["joint"]
 
 
-@pytest.mark.parametrize("name", sweep(da.robot_names(), quick=(3,)))
+@pytest.mark.parametrize("name", sweep(OPEN, quick=(3,)))
 def test_routes_agree(name):
     """With forces, wrenches and damping that suit the inertia which each joint feels; Coulomb friction would make steps uneven."""
     arm = da.robot(name).without_friction()

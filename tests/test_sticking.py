@@ -3,7 +3,7 @@
 import event_driven
 import numpy as np
 import pytest
-from conftest import sweep
+from conftest import OPEN, sweep
 from random_steps import random_steps
 from scipy.integrate import solve_ivp
 
@@ -518,7 +518,7 @@ def test_the_step_is_a_program_that_anyone_can_run():
     assert ours.lost_at_stops[-1] > 0.01
 
 
-@pytest.mark.parametrize("name", sweep(da.robot_names(), (2, 5)))
+@pytest.mark.parametrize("name", sweep(OPEN, (2, 5)))
 def test_random_steps_all_converge(name):
     """`python tests/random_steps.py --steps 5000000` takes as many as one likes."""
     found = random_steps(name, 20_000, seed=3)
