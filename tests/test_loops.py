@@ -502,6 +502,18 @@ def test_words_about_loops():
     assert "Loops: coupler_end - rocker_end (revolute)" in str(bar.generate("c", ["forward_dynamics"]))
 
 
+def test_a_page_plays_a_closed_motion(tmp_path):
+    from dalembert.studies.report.compute import torques
+    from dalembert.studies.report.motion import follow
+
+    robot = ROBOTS["four_bar"]()
+    motion = follow(robot, samples=21)
+    assert abs(robot.loop_gap(motion.q)).max() < 4e-15 and np.ptp(motion.q[:, 0]) > 0.5
+    assert torques(robot, motion).defect < 1e-12
+    page = da.live("four_bar", tmp_path / "bar.html").read_text(encoding="utf-8")
+    assert "This robot has closed loops: the page plays its motion" in page
+
+
 @pytest.mark.slow
 def test_comparison():
     compared = da.compare(ROBOTS["five_bar"](), ("forward_dynamics", "inverse_dynamics"), states=5)

@@ -341,7 +341,19 @@ def test_zoo(zoo_robot):
 
 
 def test_zoo_is_complete():
-    assert {"two_link", "planar_3r", "rp", "stanford", "puma560", "panda", "ur5", "four_bar", "five_bar", "palletizer", "delta"} < set(da.robot_names())
+    assert {
+        "two_link",
+        "planar_3r",
+        "rp",
+        "stanford",
+        "puma560",
+        "panda",
+        "ur5",
+        "four_bar",
+        "five_bar",
+        "palletizer",
+        "delta",
+    } < set(da.robot_names())
     assert sum(da.robot(name).n == 7 for name in da.robot_names()) == 2
     assert da.robot("stanford").structure == "RRPRRR"
 

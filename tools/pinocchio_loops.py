@@ -36,13 +36,13 @@ def constraints(robot, model):
     return models, datas
 
 
-def solver(robot):
-    """A function of q, qd and tau that gives accelerations."""
+def solver(robot, proximal=100):
+    """A function of q, qd and tau that gives accelerations, by so many proximal iterations at most."""
     model = pinocchio_model(robot)
     models, datas = constraints(robot, model)
     data = model.createData()
     pin.initConstraintDynamics(model, data, models, datas)
-    settings = pin.ProximalSettings(1e-15, 1e-12, 100)
+    settings = pin.ProximalSettings(1e-15, 1e-12, proximal)
     return lambda q, qd, tau: pin.constraintDynamics(model, data, q, qd, tau, models, datas, settings)
 
 

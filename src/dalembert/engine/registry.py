@@ -121,8 +121,9 @@ _LIST = (
         "forward_dynamics", "Joint accelerations under the given forces.",
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
         coupled=terms.forward_dynamics, coupled_methods=SOLVING,
-        orders=dict.fromkeys(("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration"), 3)
-        | dict.fromkeys(("multipliers", "independent"), 3),
+        orders=dict.fromkeys(
+            ("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration", "multipliers", "independent"), 3
+        ),
     ),
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",

@@ -89,7 +89,7 @@ def near_singular(robot: Model, time: Array, q: Array) -> str:
         return ""
     some = np.unique(np.linspace(0, len(time) - 1, MOST_EXAMINED).astype(int))
     J = np.asarray(compile(robot, JACOBIAN)(q[..., some, :].reshape(-1, len(some), robot.n)[:ROLLOUTS]))
-    finite: Array = np.isfinite(J).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(J).all(axis=(-2, -1)))
     values: Array = np.linalg.svd(np.where(finite[..., None, None], J, 0.0), compute_uv=False)
     near = np.asarray(np.where(finite, values[..., -1] / np.maximum(values[..., 0], np.finfo(float).tiny), 1.0))
     if not np.any(near < NEAR):
