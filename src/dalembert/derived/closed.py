@@ -25,6 +25,7 @@ from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
 from dalembert.trace.source import NumpyKernel
 
+ROUTES = ("multipliers", "independent")  # of forward dynamics
 SINGULAR = 1e-10  # of a pivot, relative to its row: a hundred-thousandth of a radian from where a loop loses a direction
 
 

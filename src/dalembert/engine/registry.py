@@ -122,7 +122,7 @@ _LIST = (
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
         coupled=terms.forward_dynamics, coupled_methods=SOLVING,
         orders=dict.fromkeys(
-            ("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration", "multipliers", "independent"), 3
+            ("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration", *closed.ROUTES), 3
         ),
     ),
     Quantity(
@@ -380,14 +380,14 @@ _LIST = (
 )  # fmt: skip
 # what robots with loops have: by recipes of their own, or as the robot with its loops cut has it at motions that keep them closed
 _OF_LOOPS: dict[str, tuple[Recipe, tuple[str, ...]]] = {
-    "forward_dynamics": (closed.forward_dynamics, ("multipliers", "independent")),
+    "forward_dynamics": (closed.forward_dynamics, closed.ROUTES),
     "inverse_mass_matrix": (closed.inverse_mass_matrix, ("composite_body",)),
     "coriolis_matrix": (closed.coriolis_matrix, formulated("coriolis_matrix")),
     "coriolis_force": (closed.part_of_forces("coriolis_force"), INVERSE),
     "bias_force": (closed.part_of_forces("bias_force"), INVERSE),
     "mass_matrix_rate": (terms.mass_matrix_rate, formulated("coriolis_matrix")),
     "inverse_dynamics_derivatives": (closed.inverse_dynamics_derivatives, INVERSE),
-    "forward_dynamics_derivatives": (closed.forward_dynamics_derivatives, ("multipliers", "independent")),
+    "forward_dynamics_derivatives": (closed.forward_dynamics_derivatives, closed.ROUTES),
     "computed_torque": (control.law(control.computed_torque), ("luh_walker_paul",)),
 }
 _FOLLOWING_LOOPS = (

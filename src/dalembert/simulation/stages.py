@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, sign
+from dalembert.derived.closed import ROUTES as CLOSED
 from dalembert.derived.closed import projection
 from dalembert.derived.joints import Jump, friction, left_of, slipping
 from dalembert.derived.make import Body, Make
@@ -111,7 +112,7 @@ STAGE = Quantity(
     coupled=_stage,
     coupled_methods=SOLVING,
     closed=_closed_stage,
-    closed_methods=("multipliers", "independent"),
+    closed_methods=CLOSED,
 )
 
 
