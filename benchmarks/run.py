@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from growth import exponent, growth, picture
+from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
 from timing import best, best_pair
@@ -423,6 +424,14 @@ def friction():
         report(name, value, unit, bar, "less")
 
 
+def closed():
+    """Robots with loops beside Pinocchio's constraint dynamics."""
+    print("closed loops, one thread")
+    for name, value, unit, bar in closed_figures():
+        report(name, value, unit, bar, "more")
+    da.set_threads(None)
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -522,6 +531,7 @@ if __name__ == "__main__":
     long_chains()
     simulation()
     friction()
+    closed()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

@@ -43,6 +43,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.model.links import Joint as Joint
     from dalembert.model.links import Link as Link
     from dalembert.model.links import Mimic as Mimic
+    from dalembert.model.loop import Loop as Loop
     from dalembert.model.pose import Pose as Pose
     from dalembert.model.tree import Tree as Tree
     from dalembert.model.wrench import Wrench as Wrench
@@ -93,6 +94,7 @@ _PLACES = {
     "model.dh": "DHRow",
     "model.inertia": "Inertia",
     "model.links": "Frame Joint Link Mimic",
+    "model.loop": "Loop",
     "model.pose": "Pose",
     "model.tree": "Tree",
     "model.wrench": "Wrench",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         terms,
     )
     from dalembert.quantities import curvature as geometry
+    from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
@@ -48,6 +49,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
     kinematics = Later("dalembert.quantities.kinematics")
+    closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
     parameters = Later("dalembert.quantities.parameters")
     partials = Later("dalembert.quantities.partials")
@@ -103,6 +105,9 @@ class Robot(Model, Hints):
     uncoupled = couple.uncoupled
     with_transmission = couple.with_transmission
     without_transmission = couple.without_transmission
+    with_loop = closing.with_loop
+    without_loops = closing.without_loops
+    with_independent = closing.with_independent
 
     # coupled joints and motors
     to_uncoupled = couple.to_uncoupled
@@ -117,6 +122,14 @@ class Robot(Model, Hints):
     from_pinocchio = configurations.from_pinocchio
     to_mujoco = configurations.to_mujoco
     from_mujoco = configurations.from_mujoco
+    # closed loops
+    settle = closing.settle
+    independent_names = closing.independent_names
+    loop_gap = closing.loop_gap
+    loop_jacobian = closing.loop_jacobian
+    independent_jacobian = closing.independent_jacobian
+    closed_motion = closing.closed_motion
+    constraint_dynamics = closing.constraint_dynamics
 
     # programs
     compile = kernels.compile

@@ -21,6 +21,7 @@ from dalembert.derived.control import computed_torque, times
 from dalembert.derived.joints import friction_law
 from dalembert.derived.kinematics import carrier
 from dalembert.errors import Error, brief
+from dalembert.model.model import refuse_loops
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Path
 from dalembert.quantities.task_space import ROWS, row_indices
@@ -225,6 +226,7 @@ class SlotineLi(Value):
 
     def __post_init__(self) -> None:
         n = instance(self.robot, Robot, "the robot of a controller").n
+        refuse_loops(self.robot, "SlotineLi")
         known = self.robot.regressor_parameters(friction=True, armature=True).names
         adapt = known[: 10 * n] if self.adapt is None else tuple(listed(self.adapt, "adapt"))
         for name in adapt:

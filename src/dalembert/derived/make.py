@@ -18,6 +18,7 @@ class Make:
     program: Callable[[str, str | None, tuple[str, ...]], Program]
     folding: bool
     sharing: bool
+    cut: Callable[..., Program]  # (quantity, method, optional, **options), of the robot with its loops open
 
     def __call__(self, quantity: str, method: str | None = None, optional: tuple[str, ...] = ()) -> Program:
         """The program of another quantity."""

@@ -62,7 +62,7 @@ def asked(
     **options: Any,
 ) -> Any:
     """What a `computed` function returns instead of a result."""
-    described = quantity_named(quantity)
+    described = quantity_named(quantity).of(robot)
     return Call(robot, described, described.method_of(robot) if method is None else method, given, options, backend, out, guard)
 
 

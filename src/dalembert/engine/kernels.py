@@ -10,6 +10,8 @@ import numpy as np
 
 from dalembert import imported
 from dalembert.arguments import choice, several
+from dalembert.derived.closed import closure
+from dalembert.derived.closing import independent_joints
 from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.names import Backend
 from dalembert.engine.program import program
@@ -64,7 +66,7 @@ def compile(
     >>> da.robot("two_link").compile("inverse_dynamics").backend
     'native'
     """
-    described, wanted = quantity_named(quantity), several(optional, "optional")
+    described, wanted = quantity_named(quantity).of(robot), several(optional, "optional")
     choice(backend, "backend", BACKENDS)
     by = described.check_method(method, robot, wanted)
     included = tuple(name for name in described.optional if name in wanted)
@@ -155,4 +157,6 @@ def _content(model: Model, quantity: Quantity) -> str:
     around = (0,) if coupling is None else (coupling.matrix, coupling.offset)
     for part in (*around, 0 if motors is None else motors.inertia):
         digest.update(f"{np.shape(part)}".encode() + np.ascontiguousarray(part, dtype=float).tobytes())
+    if model.loops:
+        digest.update(f"{closure(model).gap.digest} {independent_joints(model)}".encode())
     return f"{tree.parents} {digest.hexdigest()}"

@@ -46,7 +46,7 @@ def program(
     >>> da.robot("two_link").program("inverse_dynamics")
     <Program q(2), qd(2), qdd(2) -> tau(2): ... nodes>
     """
-    described, included = quantity_named(quantity), several(optional, "optional")
+    described, included = quantity_named(quantity).of(robot), several(optional, "optional")
     folding, sharing = flag(folding, "folding"), flag(sharing, "sharing")
     by = described.check_method(method, robot, included)
     chosen = described.check_options(options)
@@ -59,12 +59,15 @@ def program(
     def other(quantity: str, method: str | None, optional: tuple[str, ...]) -> Program:
         return program(robot, quantity, method, optional=optional, folding=folding, sharing=sharing)
 
+    def cut(quantity: str, method: str | None = None, optional: tuple[str, ...] = (), **options: Any) -> Program:
+        return program(robot.cut, quantity, method, optional=optional, folding=folding, sharing=sharing, **options)
+
     recipe = described.recipe if by in described.recipes else None
     if not robot.is_tree and described.follows:
         tree = program(robot.open, described, by, optional=included, folding=folding, sharing=sharing, **chosen)
         body: Any = pulled_back(robot, described, tree)
     elif recipe := recipe if robot.is_tree else described.coupled:
-        body = recipe(robot, Make(other, folding, sharing), by, included, **chosen)
+        body = recipe(robot, Make(other, folding, sharing, cut), by, included, **chosen)
         if isinstance(body, Program):
             return body
     else:
@@ -173,9 +176,11 @@ def operation_count(
     bare = without_armature(without_friction(robot))
     if flag(customized, "customized"):
         return count(program(bare, quantity, method, optional=optional, **options))
-    described, included = quantity_named(quantity), several(optional, "optional")
+    described, included = quantity_named(quantity).of(robot), several(optional, "optional")
     by = described.check_method(method, robot, included)
     described.check_options(options)
+    if robot.loops:
+        return count(program(bare, quantity, by, optional=optional, folding=False, sharing=False, **options))
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)

@@ -1,7 +1,7 @@
 """What is known of a quantity: the class, its shapes, its methods."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dalembert import formulations
@@ -9,7 +9,7 @@ from dalembert.arguments import choice
 from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
 from dalembert.errors import Error, brief, unknown
-from dalembert.model.model import Model, freed
+from dalembert.model.model import Model, freed, refuse_loops
 from dalembert.model.values import depths
 
 LENGTHS: dict[str, Callable[[Model], int]] = {
@@ -19,6 +19,8 @@ LENGTHS: dict[str, Callable[[Model], int]] = {
     "factors": lambda model: model.n,  # of the mass matrix: no rule
     "links": lambda model: len(model.links),  # all of them, coupled or not
     "6n": lambda model: 6 * model.n,  # of the books' matrices of a tree: no rule
+    "independent": lambda model: model.n - model.closures,  # joints that the others follow through loops
+    "closures": lambda model: model.closures,  # equations of the loops
 }
 
 
@@ -69,6 +71,9 @@ class Quantity:
     coupled_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
     charted: bool = False  # defined by coordinates whose rates are the velocities: robots with ball or free joints do not have it
     charted_methods: tuple[str, ...] = ()  # or only these methods are
+    closed: Recipe | None = None  # of robots with loops; None: they do not have it
+    closed_methods: tuple[str, ...] = ()  # the methods of that recipe, the default first
+    of_loops: bool = False  # it is that of robots with loops
     motors: Callable[..., Any] | None = None  # how rotors behind a transmission enter: (G^T I G, arrays by name, results)
 
     @cached_property
@@ -78,6 +83,9 @@ class Quantity:
 
     def taking(self, optional: str) -> tuple[str, ...]:
         """The methods that have an optional input."""
+        if self.of_loops:
+            here, able = formulations.methods(self.name), formulations.methods(self.name, optional)
+            return tuple(x for x in self.coupled_methods if optional in self.optional and (x in able or x not in here))
         by_recipe = self.recipes if optional in self.optional else ()
         return tuple(dict.fromkeys((*formulations.methods(self.name, optional), *by_recipe)))
 
@@ -100,13 +108,37 @@ class Quantity:
         given, found = ({axis for values in some.values() for axis in values.shape} for some in (self.inputs, self.outputs))
         return given.isdisjoint(("n", "factors", "6n")) and found.isdisjoint(("motion", "factors", "6n"))
 
+    def of(self, robot: Model) -> "Quantity":
+        """What a robot has under this name: the quantity itself, or that of a robot with loops.
+
+        Whatever computes a quantity of a robot comes through here, so no loop is passed over: what is not taught is refused.
+        """
+        if not robot.loops or self.of_loops:
+            return self
+        if self.closed is None:
+            refuse_loops(robot, self.name)
+        return self._closed
+
+    @cached_property
+    def _closed(self) -> "Quantity":
+        """Of robots with loops: vectors have all joints, of matrices the rows and columns of independent joints remain."""
+        outputs = {name: values._replace(shape=values.shape if values.shape == ("n",) else tuple(
+            "independent" if axis in ("n", "motion") and len(values.shape) > 1 else axis for axis in values.shape
+        )) for name, values in self.outputs.items()}  # fmt: skip
+        methods = self.closed_methods or tuple(dict.fromkeys((self.method, *self.methods)))
+        return replace(self, outputs=outputs, coupled=self.closed, coupled_methods=methods, divides=True, of_loops=True)
+
     def methods_of(self, robot: Model) -> tuple[str, ...]:
         """The methods that a robot has: of a coupled one all, or those that do not need a tree."""
+        if (own := self.of(robot)) is not self:
+            return own.methods_of(robot)
         able = self.methods if robot.is_tree or self.follows else self.coupled_methods
         return able if not robot.runs else tuple(x for x in able if not self.charted and x not in self.charted_methods)
 
     def method_of(self, robot: Model) -> str:
         """The method for a robot when none is named."""
+        if (own := self.of(robot)) is not self:
+            return own.method_of(robot)
         if not (robot.is_tree or self.follows):
             return next(iter(self.coupled_methods), self.method)
         chosen = self.default(robot.parents)
@@ -124,7 +156,7 @@ class Quantity:
                 f"{robot.runs[0].joint!r} of {robot.name} does not have{rest}"
             )
         if chosen not in able:
-            what = "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
+            what = "loops" if robot.loops else "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
             rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"
             raise Error(f"{self.name} by {chosen} does not know the {what} of {robot.name}; {rest}")
         for name in optional:

@@ -4,11 +4,12 @@ Programs that only the library itself uses (for example a stage of the simulator
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice
-from dalembert.derived import centroidal, control, derivatives, joints, kinematics, regressor, task_space, terms
+from dalembert.derived import centroidal, closed, control, derivatives, joints, kinematics, regressor, task_space, terms
 from dalembert.derived.make import Recipe
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.formulations import generalized_dalembert, lagrange_euler, newton_euler, spatial_operator, stacked_operators
@@ -120,7 +121,9 @@ _LIST = (
         "forward_dynamics", "Joint accelerations under the given forces.",
         Q | QD | TAU, QDD, "articulated_body", "dynamics", OUTSIDE, joints=joints.accelerations, invariant=True, divides=True,
         coupled=terms.forward_dynamics, coupled_methods=SOLVING,
-        orders=dict.fromkeys(("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration"), 3),
+        orders=dict.fromkeys(
+            ("walker_orin_1", "walker_orin_2", "walker_orin_3", "walker_orin_4", "joint_acceleration", *closed.ROUTES), 3
+        ),
     ),
     Quantity(
         "mass_matrix", "The mass matrix M(q): kinetic energy is qd . M qd / 2.",
@@ -395,7 +398,33 @@ _LIST = (
         "stacked_operators", "books", result=stacked_operators.Operators, charted=True,
     ),
 )  # fmt: skip
-QUANTITIES = {quantity.name: quantity for quantity in _LIST}
+# what robots with loops have: by recipes of their own, or as the robot with its loops cut has it at motions that keep them closed
+_OF_LOOPS: dict[str, tuple[Recipe, tuple[str, ...]]] = {
+    "forward_dynamics": (closed.forward_dynamics, closed.ROUTES),
+    "inverse_mass_matrix": (closed.inverse_mass_matrix, ("composite_body",)),
+    "coriolis_matrix": (closed.coriolis_matrix, formulated("coriolis_matrix")),
+    "coriolis_force": (closed.part_of_forces("coriolis_force"), INVERSE),
+    "bias_force": (closed.part_of_forces("bias_force"), INVERSE),
+    "mass_matrix_rate": (terms.mass_matrix_rate, formulated("coriolis_matrix")),
+    "inverse_dynamics_derivatives": (closed.inverse_dynamics_derivatives, INVERSE),
+    "forward_dynamics_derivatives": (closed.forward_dynamics_derivatives, closed.ROUTES),
+    "computed_torque": (control.law(control.computed_torque), ("luh_walker_paul",)),
+}
+_FOLLOWING_LOOPS = (
+    "inverse_dynamics", "mass_matrix", "gravity_force", "kinetic_energy", "potential_energy", "pose", "poses", "twist", "jacobian",
+    "center_of_mass", "com_jacobian", "momentum", "regressor",
+)  # fmt: skip
+
+
+def _with_loops(quantity: Quantity) -> Quantity:
+    if quantity.name in _FOLLOWING_LOOPS:
+        shapes = {name: values.shape for name, values in quantity.outputs.items()}
+        return replace(quantity, closed=closed.following(quantity.name, shapes))
+    recipe, by = _OF_LOOPS.get(quantity.name, (None, ()))
+    return replace(quantity, closed=recipe, closed_methods=by)
+
+
+QUANTITIES = {quantity.name: _with_loops(quantity) for quantity in _LIST}
 
 
 def quantity_named(quantity: str | Quantity) -> Quantity:

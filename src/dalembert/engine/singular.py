@@ -7,6 +7,8 @@ import numpy as np
 
 from dalembert.algebra.linalg import SingularError, udu
 from dalembert.algebra.spatial import Array
+from dalembert.derived.closed import closure
+from dalembert.derived.closing import independent_joints
 from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.engine.quantity import Quantity
 from dalembert.errors import Error, SingularWarning, warn
@@ -14,8 +16,10 @@ from dalembert.formulations import formulation
 from dalembert.formulations.shared.filter import filtered, links
 from dalembert.model.model import Model
 from dalembert.model.spread import hidden, spread
+from dalembert.trace.source import NumpyKernel
 
 CHUNK = 4096  # states at a time
+LOST = 1e-4  # of singular values, where a result is NaN
 FEW = 64  # scalars that Python adds sooner than NumPy does
 UNGUARDED = ("walker_orin_4",)  # methods that divide by something other than pivots: NaN does not mark every singular state
 
@@ -53,6 +57,9 @@ def check_regular(
     model: Model, quantity: Quantity, method: str, results: Sequence[Array], q: Array, batch: tuple[int, ...]
 ) -> None:
     """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
+    if model.loops:
+        check_closed(model, quantity, results, q, batch)
+        return
     weak = singular_states(model, quantity, method, results, q, batch)
     if weak is None:
         return
@@ -67,6 +74,42 @@ def check_regular(
         f"result is NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
         SingularWarning,
     )
+
+
+def check_closed(model: Model, quantity: Quantity, results: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
+    """The same for a robot with loops, which may lose a direction, or leave its independent joints unable to move the others."""
+    if all(regular(x) for x in results):
+        return
+    q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
+    bad = np.isfinite(q).all(axis=-1)
+    bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in results])
+    if not bad.any():
+        return
+    at = q[int(np.argmax(bad))]
+    why = _stuck(model, at)
+    if not why:
+        return
+    where = f"at q = {np.array2string(at, precision=6, separator=', ')}"
+    if batch == ():
+        raise Error(f"{quantity.name}: {why} {where}")
+    warn(f"{quantity.name}: the result is NaN at {int(bad.sum())} of {len(q)} states; {why} {where}, the first", SingularWarning)
+
+
+def _stuck(model: Model, q: Array) -> str:
+    """Why a robot with loops has no single motion at a position; empty where it has one."""
+    weak = int(weak_joints(model.cut, q[None], True)[0])
+    if weak >= 0:
+        return f"nothing that joint {model.joint_names[weak]!r} of {model.name} moves has inertia"
+    J = NumpyKernel(closure(model).jacobian)(q)
+    free = independent_joints(model)
+    rank = int(np.linalg.matrix_rank(J, tol=LOST * np.linalg.norm(J)))
+    if rank < len(J):
+        return f"the loops of {model.name} are singular, only {rank} of their {len(J)} equations are independent"
+    bound = [i for i in range(model.n) if i not in free]
+    if np.linalg.matrix_rank(J[:, bound], tol=LOST * np.linalg.norm(J)) < len(J):
+        names = ", ".join(model.joint_names[i] for i in free)
+        return f"the joints {names} do not determine the motion of {model.name}, others do (with_independent),"
+    return ""
 
 
 def singular_states(

@@ -156,6 +156,7 @@ def summary(robot: Model) -> Text:
     head = f"{robot.name}: {count} joint{'' if count == 1 else 's'} {robot.structure}".rstrip()
     head += "" if count == robot.n else f", {robot.n} degrees of freedom"
     head += "" if robot.coupling is None else f", {len(robot.links)} coupled links"
+    head += f", {robot.n - robot.closures} of them independent" if robot.loops else ""
     lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
         lines.append(wrapped(robot.source, "source: "))
@@ -175,6 +176,11 @@ def around(robot: Model) -> dict[str, str]:
     found: dict[str, str] = {}
     if robot.coupling is not None:
         found["coupled joints"] = ", ".join(robot.coupling.told(robot.open.joints))
+    if robot.loops:
+        found["loops"] = ", ".join(loop.told for loop in robot.loops)
+        found["equations of the loops"] = f"{robot.closures} for {robot.n} joints"
+    if robot.independent:
+        found["independent joints"] = ", ".join(robot.independent)
     if (motors := robot.transmission) is not None:
         speeds = [f"{name} = {sum_of(row, robot.joint_names, 0.0)}" for name, row in zip(motors.names, motors.matrix, strict=True)]
         found["motors"] = ", ".join(speeds)

@@ -36,6 +36,8 @@ def with_coupling(robot: M, coupling: Any, *, offset: Any = None, names: Any = N
     >>> arm.joint_names, arm.to_uncoupled([0.2, 0.5]).tolist()
     (('joint1', 'joint2'), [0.2, 0.5, -0.4])
     """
+    if robot.loops:
+        raise Error(f"{robot.name} has loops between its {robot.n} joints; couple these first, then call with_loop")
     if robot.transmission is not None:
         raise Error(f"{robot.name} has a transmission to its {robot.n} joints; couple them first, then call with_transmission")
     more = _by_name(robot, coupling, offset) if isinstance(coupling, Mapping) else _matrix(robot, coupling, offset, names)
@@ -89,6 +91,8 @@ def uncoupled(robot: M) -> M:
     >>> da.random_robot(1, "RRR").with_coupling({"joint3": {"joint1": 1.0}}).uncoupled().n
     3
     """
+    if robot.coupling is not None and robot.loops:
+        raise Error(f"the loops of {robot.name} are between its coupled joints; robot.without_loops().uncoupled() frees them")
     if robot.coupling is not None and robot.transmission is not None:
         raise Error(f"the motors of {robot.name} drive its coupled joints; robot.without_transmission().uncoupled() frees them")
     return replace(robot, coupling=None)

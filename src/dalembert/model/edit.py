@@ -245,6 +245,10 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     for name in positions:
         choice(name, f"joint of {robot.name}:", robot.joint_names)
     values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items()}
+    if robot.loops and values:
+        raise Error(
+            f"locked joints change what the loops of {robot.name} leave free; robot.without_loops().lock(...), then with_loop"
+        )
     if robot.coupling is not None or robot.transmission is not None:
         return _held(robot, values)
     return _locked(robot, values)

@@ -18,6 +18,7 @@ from dalembert.model.dh import DHRow
 from dalembert.model.edit import with_free_base
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Joint, Link, Mimic, Note
+from dalembert.model.loop import Loop
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose
 from dalembert.storage import limits
@@ -116,7 +117,21 @@ def _tables(value: Any, what: str) -> list[Any]:
 
 
 def _model(cls: type[M], table: dict[str, Any], mimic: bool) -> M:
-    keys = ("format", "name", "source", "gravity", "base", "link", "frame", "notes", "coupling", "transmission", "end")
+    keys = (
+        "format",
+        "name",
+        "source",
+        "gravity",
+        "base",
+        "link",
+        "frame",
+        "notes",
+        "coupling",
+        "transmission",
+        "loop",
+        "independent",
+        "end",
+    )
     _table(table, "the file", keys)
     base = _table(table.get("base", {}), "base", ("name", "pose", *BODY_KEYS))
     links = tuple(_link(entry, f"link {i}") for i, entry in enumerate(_tables(table.get("link", []), "link"), 1))
@@ -138,6 +153,8 @@ def _model(cls: type[M], table: dict[str, Any], mimic: bool) -> M:
         notes=tuple(_note(entry) for entry in _tables(table.get("notes", []), "notes")),
         coupling=coupling,
         transmission=motors,
+        loops=tuple(_loop(entry, f"loop {i}") for i, entry in enumerate(_tables(table.get("loop", []), "loop"), 1)),
+        independent=table.get("independent", ()),
     )
 
 
@@ -150,6 +167,11 @@ def _around(entry: Any, what: str, made: Any) -> Any:
     if missing := [key for key in fields if key not in t]:
         raise Error(f"{what} needs {', '.join(missing)}")
     return made(**t)
+
+
+def _loop(entry: Any, what: str) -> Loop:
+    t = _table(entry, what, tuple(Loop.__dataclass_fields__))
+    return Loop(t.get("frame_a", ""), t.get("frame_b", ""), t.get("kind", "point"), t.get("rows"))
 
 
 def _link(entry: Any, what: str) -> Link:
@@ -230,6 +252,8 @@ def to_toml(model: Model) -> str:
     """The robot in the package's own format."""
     base = {"name": model.base_name, "pose": _pose_table(model.base), **_body_table(model.base_inertia)}
     head: dict[str, Any] = {"format": FORMAT, "name": model.name, "source": model.source, "gravity": model.gravity}
+    if model.independent:
+        head["independent"] = model.independent
     if model.notes:
         head["notes"] = [{k: v for k, v in note._asdict().items() if v != "inertia" or k != "topic"} for note in model.notes]
     blocks = [_block("", head), _block("[base]", base)]
@@ -242,6 +266,10 @@ def to_toml(model: Model) -> str:
         blocks.append(_block("[[link]]", entry))
     around = {"coupling": model.coupling, "transmission": model.transmission}
     blocks += [_block(f"[{key}]", {k: getattr(x, k) for k in x.__dataclass_fields__}) for key, x in around.items() if x is not None]
+    for loop in model.loops:
+        if callable(loop.kind):
+            raise Error(f"{model.name}: the loop {loop.told} is a function, which a file cannot hold; save robot.without_loops()")
+        blocks.append(_block("[[loop]]", {key: getattr(loop, key) for key in Loop.__dataclass_fields__}))
     blocks += [_block("[[frame]]", {"name": f.name, "link": f.link, "pose": _pose_table(f.pose)}) for f in model.frames]
     return "\n".join([*blocks, "[end]\n"])
 
@@ -276,4 +304,4 @@ def _toml(value: Any) -> str:
         return _toml(value.tolist())
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return repr(float(value))
+    return repr(value if isinstance(value, int) else float(value))

@@ -16,12 +16,14 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import POSES, SEVERAL, Frame, Joint, Link, Note
+from dalembert.model.loop import Loop
 from dalembert.model.pose import Pose
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
 from dalembert.model.values import Frozen, Value
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+OPEN = 1e-6  # the gap, in m or rad, from which on a loop counts as open
 
 
 def a_robot(given: Any, function: str) -> Any:
@@ -33,8 +35,16 @@ def a_robot(given: Any, function: str) -> Any:
 
 def freed(model: "Model") -> str:
     """How to get the tree of a robot that is none, in words."""
-    calls = ("without_transmission()", model.transmission), ("uncoupled()", model.coupling)
+    calls = (
+        ("without_loops()", model.loops or None), ("without_transmission()", model.transmission), ("uncoupled()", model.coupling)
+    )  # fmt: skip
     return ".".join(["robot", *(call for call, there in calls if there is not None)])
+
+
+def refuse_loops(model: "Model", what: str) -> None:
+    """For what is defined without loops alone."""
+    if model.loops:
+        raise Error(f"{what} does not know the loops of {model.name}; {freed(model)} has it, of all joints without the loops")
 
 
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
@@ -104,6 +114,8 @@ class Model(Value):
     )  # the URDF file that it was read from, which says how it looks; no part of its value
     coupling: Coupling | None = None  # of joints that follow others; mimics of joints become one
     transmission: Transmission | None = None  # from motors to the joints
+    loops: tuple[Loop, ...] = ()  # frames that stay together
+    independent: tuple[str, ...] = ()  # the joints that the others follow through the loops; empty: they are found
     virtual: tuple[Virtual, ...] = field(default=(), compare=False)  # of robots made by `spread`, which users do not meet
 
     def __post_init__(self) -> None:
@@ -140,6 +152,32 @@ class Model(Value):
             if count > 1:
                 raise Error(f"two joints are named {joint!r}; joint names must be unique")
         self._couple()
+        if self.loops or self.independent:
+            self._close()
+
+    def _close(self) -> None:
+        """Check loops and the joints that move the others."""
+        object.__setattr__(self, "loops", _all(Loop, self.loops, "loops"))
+        if several := [link.joint for link in self.links if self.loops and link.joint.kind in SEVERAL]:
+            raise Error(
+                f"loops are known for joints of one degree of freedom; {several[0].name!r} of {self.name} is {several[0].kind}"
+            )
+        names = tuple(listed(self.independent, "the independent joints"))
+        object.__setattr__(self, "independent", names)
+        for loop in self.loops:
+            loop.check(self)
+        if not self.loops:
+            raise Error(f"{self.name} has no loops, so all of its joints are independent; with_loop(...) closes one")
+        if (free := self.n - self.closures) < 0:
+            raise Error(f"the loops of {self.name} have {self.closures} equations for {self.n} joints, so nothing would move")
+        for k, name in enumerate(names):
+            choice(name, f"joint of {self.name}:", self.joint_names)
+            if name in names[:k]:
+                raise Error(f"joint {name!r} is named twice among the independent ones")
+        if names and len(names) != free:
+            raise Error(f"{self.name} has {free} independent joint{'' if free == 1 else 's'}, got {len(names)}: {', '.join(names)}")
+        if loaded := [joint.name for joint in self.joints if joint.load_friction]:
+            raise Error(f"joint {loaded[0]!r} has load_friction, which does not go with loops, whose forces load it; make it 0")
 
     def _couple(self) -> None:
         """Take the mimics of joints for the coupling that they are, and check what moves together."""
@@ -229,12 +267,23 @@ class Model(Value):
 
     @cached_property
     def _open(self) -> Self:
-        return replace(self, coupling=None, transmission=None)
+        return replace(self, coupling=None, transmission=None, loops=(), independent=())
+
+    @cached_property
+    def cut(self) -> Self:
+        """The same with its loops open, its coupling and its motors kept."""
+        return replace(self, loops=(), independent=())
+
+    @property
+    def closures(self) -> int:
+        """How many equations the loops have, without those that follow from others."""
+        return sum(len(loop.rows or ()) for loop in self.loops)
 
     @property
     def is_tree(self) -> bool:
-        """Whether nothing but the tree matters to the dynamics: no coupling, and no rotors behind a transmission."""
-        return self.coupling is None and (self.transmission is None or not self.transmission.rotor_inertia.any())
+        """Whether nothing but the tree matters to the dynamics: no coupling, no loops, and no rotors behind a transmission."""
+        moved = self.transmission is not None and bool(self.transmission.rotor_inertia.any())
+        return self.coupling is None and not self.loops and not moved
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
@@ -288,8 +337,14 @@ class Model(Value):
         return np.array([joint.upper for joint in self.joints], dtype=float)
 
     def neutral(self) -> Array:
-        """Zero, or the nearest position within the limits; (1, 0, 0, 0) of quaternions."""
-        return self.with_poses(np.clip(np.zeros(self.n), self.lower, self.upper), lambda run: np.eye(1, len(POSES[run.kind]))[0])
+        """Zero, or the nearest position within the limits, (1, 0, 0, 0) of quaternions; an error where that leaves a loop open."""
+        q = np.clip(np.zeros(self.n), self.lower, self.upper)
+        for loop in self.loops:
+            if (
+                gap := float(np.abs(loop.equations(self, q if callable(loop.kind) else q.astype(object)).astype(float)).max())
+            ) > OPEN:
+                raise Error(f"the loop {loop.told} of {self.name} is open by {gap:.3g} at q = 0; robot.settle(q) closes it")
+        return self.with_poses(q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
     def with_poses(self, positions: Array, pose_of: Callable[[Run], Array]) -> Array:
         """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
@@ -305,6 +360,11 @@ class Model(Value):
 
         Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m. Balls and free bodies take any rotation.
         """
+        if self.loops:
+            raise Error(
+                f"random positions leave the loops of {self.name} open; robot.settle(robot.without_loops().random_configuration()) "
+                "closes them where it can"
+            )
         reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in self.joints])
         low, high = self.lower, self.upper
         low, high = (
@@ -427,4 +487,5 @@ class Model(Value):
         joints = f"{count} joint{'' if count == 1 else 's'} {self.structure}".rstrip()
         joints += "" if count == self.n else f", {self.n} degrees of freedom"
         coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
-        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}>"
+        closed = f", {len(self.loops)} loop{'' if len(self.loops) == 1 else 's'}" if self.loops else ""
+        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}{closed}>"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.motions import exp_se3, log_se3
-from dalembert.algebra.rotations import exp_so3, log_so3, quaternion_of
+from dalembert.algebra.rotations import exp_so3, log_so3, quaternion_of, rotation_of
 from dalembert.algebra.spatial import Array, cross, rotate, rotate_back
 from dalembert.arguments import batch
 from dalembert.engine.evaluation import joint_vector
@@ -38,19 +38,6 @@ def unit_quaternions(robot: Model, q: Array) -> Array:
         with np.errstate(all="ignore"):
             q[..., part] /= np.sqrt((q[..., part] ** 2).sum(axis=-1, keepdims=True))
     return q
-
-
-def matrices(quaternion: Array) -> Array:
-    """Rotations (..., 3, 3) of quaternions (..., 4) of any length but 0."""
-    w, x, y, z = (quaternion[..., k] for k in range(4))
-    with np.errstate(all="ignore"):
-        s = 2 / (w * w + x * x + y * y + z * z)
-    rows = (
-        (1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)),
-        (s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)),
-        (s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def _times(p: Array, q: Array) -> Array:
@@ -99,7 +86,7 @@ def integrate(robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
         if run.kind == "ball":
             return turn
         step = exp_se3(by)[..., :3, 3]
-        return np.concatenate([turn, own[..., 4:] + rotate(matrices(own[..., :4]), step)], axis=-1)
+        return np.concatenate([turn, own[..., 4:] + rotate(rotation_of(own[..., :4]), step)], axis=-1)
 
     return unit_quaternions(robot, _joined(robot, q, v, moved, lambda a, b: a + b))
 
@@ -120,7 +107,7 @@ def difference(robot: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
         return q1 - q0
 
     def apart(run: Run, one: Array, other: Array) -> Array:
-        R0, R1 = matrices(one[..., :4]), matrices(other[..., :4])
+        R0, R1 = rotation_of(one[..., :4]), rotation_of(other[..., :4])
         turn = np.swapaxes(R0, -1, -2) @ R1
         if run.kind == "ball":
             return log_so3(turn)
@@ -152,7 +139,7 @@ def position_rate(robot: Model, q: ArrayLike, qd: ArrayLike) -> Array:
     def rates(run: Run, own: Array, nu: Array) -> Array:
         spin = np.concatenate([np.zeros((*nu.shape[:-1], 1)), nu[..., :3] / 2], axis=-1)
         turn = _times(own[..., :4], spin)
-        return turn if run.kind == "ball" else np.concatenate([turn, rotate(matrices(own[..., :4]), nu[..., 3:])], axis=-1)
+        return turn if run.kind == "ball" else np.concatenate([turn, rotate(rotation_of(own[..., :4]), nu[..., 3:])], axis=-1)
 
     return _joined(robot, q, qd, rates, lambda a, b: b)
 
@@ -235,7 +222,7 @@ def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
         own = arrays["q"][..., run.positions]
         quaternion, place = (own[..., :4], own[..., 4:]) if there else (own[..., 3:], own[..., :3])
         made["q"][..., run.positions] = np.concatenate([place, quaternion] if there else [quaternion, place], axis=-1)
-        R = matrices(quaternion)
+        R = rotation_of(quaternion)
         turn = rotate if there else rotate_back
         for name in names[1:]:
             x = arrays[name][..., run.velocities]

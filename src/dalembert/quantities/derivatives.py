@@ -263,7 +263,7 @@ def linearize(
     """
     outside: dict[str, Any] = {"wrenches": wrenches, "base_twist": base_twist, "base_acceleration": base_acceleration}
     d = forward_dynamics_derivatives(robot, q, qd, tau, **outside, backend=backend)
-    n = robot.n
+    n = d.dq.shape[-1]  # of a robot with loops the independent joints
     zero, one = np.zeros_like(d.dq), np.broadcast_to(np.eye(n), d.dq.shape)
     A = np.concatenate([np.concatenate([_turning(robot, qd, zero), one], -1), np.concatenate([d.dq, d.dqd], -1)], -2)
     B = np.concatenate([zero, d.dtau], -2)

@@ -14,7 +14,7 @@ from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
 from dalembert.model.links import SEVERAL
-from dalembert.model.model import Model
+from dalembert.model.model import Model, refuse_loops
 from dalembert.text import Text
 
 PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, the tensor about its origin
@@ -162,6 +162,7 @@ def base_parameters(robot: Model) -> BaseParameters:
     >>> da.robot("two_link").base_parameters().rank
     6
     """
+    refuse_loops(robot, "base_parameters")
     n, coupling = len(robot.links), robot.coupling
     rng = np.random.default_rng(0)
     states = list(rng.uniform(-2, 2, (3, 20 * n + 20, robot.n)))

@@ -15,7 +15,7 @@ from dalembert.engine.names import Backend, Result
 from dalembert.errors import Error
 from dalembert.formulations import angular_velocity_lagrange as silver
 from dalembert.model.edit import with_gravity, without_friction
-from dalembert.model.model import Model
+from dalembert.model.model import Model, refuse_loops
 from dalembert.quantities.dynamics import inverse_dynamics, mass_matrix
 from dalembert.quantities.structure import christoffel, coriolis_force, friction_force
 
@@ -73,6 +73,7 @@ def inverse_dynamics_without_coriolis(
     >>> bool(abs(slow - arm.gravity_force([0.0, 0.5])).max() < 1e-14)
     True
     """
+    refuse_loops(robot, "inverse_dynamics_without_coriolis")
     q, qd, qdd = moving(robot, "inverse_dynamics_without_coriolis", q=q, qd=qd, qdd=qdd)
     still = inverse_dynamics(without_friction(robot), q, np.zeros(qd.shape), qdd, backend=backend)
     return still * loading(robot, qd, still) + friction_force(robot, qd)

@@ -17,7 +17,7 @@ from dalembert.formulations.lagrange_euler import Terms as LagrangeEulerTerms
 from dalembert.formulations.newton_euler import Pass
 from dalembert.formulations.stacked_operators import Operators
 from dalembert.model.edit import with_gravity, without_armature, without_friction
-from dalembert.model.model import Model
+from dalembert.model.model import Model, refuse_loops
 from dalembert.model.wrench import Wrench
 from dalembert.quantities.dynamics import inverse_dynamics
 
@@ -107,6 +107,7 @@ def probe(
     >>> bool(abs(arm.probe([0.1, 0.2], [1.0, 2.0]).D - arm.lagrange_euler_terms([0.1, 0.2], [1.0, 2.0]).D).max() < 1e-14)
     True
     """
+    refuse_loops(robot, "probe")
     quantity_named("inverse_dynamics").check_method(method, robot)
     bare = without_armature(without_friction(robot))
     floating = with_gravity(bare, (0.0, 0.0, 0.0))

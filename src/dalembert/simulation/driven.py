@@ -51,7 +51,7 @@ class _Memory:
         """After stage s, with the memory's derivative there."""
         y, at = self.y, self.at
         self.y, self.at, self.sum = advance(self.factors[s], y, self.sum, rate)
-        if self.factors[s][-1]:  # the end of an implicit step: `at` should have been the middle
+        if self.factors[s][5]:  # the end of an implicit step: `at` should have been the middle
             gap = np.abs(y + self.y - 2 * at).max(initial=0.0)
             self.met = self.met and not gap > CONVERGED * (1 + np.abs(self.y).max(initial=0.0))
 

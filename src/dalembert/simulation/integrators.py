@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 
 ITERATIONS = (6, 12, 24, 48)  # of an implicit step: more of them where these do not converge
-FACTORS = 6  # alpha, beta, gamma, delta, sigma, and whether the gap of an implicit step is taken
+FACTORS = 7  # alpha, beta, gamma, delta, sigma, whether the gap of an implicit step is taken, and whether a step begins
 
 
 class Stage(NamedTuple):
@@ -70,7 +70,7 @@ INTEGRATORS = {
 
 def table(stages: tuple[Stage, ...], h: float) -> Array:
     """The factors of all stages, (stages, FACTORS)."""
-    return np.array([stage.factors(h) for stage in stages], dtype=float)
+    return np.array([(*stage.factors(h), float(k == 0)) for k, stage in enumerate(stages)], dtype=float)
 
 
 def advance(factors: Any, y: Any, s: Any, k: Any) -> tuple[Any, Any, Any]:

@@ -27,6 +27,7 @@ from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
 from dalembert.simulation.doubts import judged, too_stiff
 from dalembert.simulation.integrators import INTEGRATORS
+from dalembert.simulation.loops import check_kind, closed_start, near_singular, projected
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.stops import Stops
@@ -74,6 +75,8 @@ def simulate(
     restitution: makes the joints' limits stops, which a joint leaves with this share of its speed, 0 to 1; with None joints pass
         their limits, and a `LimitWarning` says so. slip_speed: all integrators but "moreau" need Coulomb friction to be smooth,
         c tanh(qd / slip_speed): joints at rest then creep. saturate: joint forces stay within the model's effort limits.
+    Robots with closed loops are put back onto them once a step, measured by M; q0 and qd0 must keep them closed (`settle`,
+        `closed_motion`), and integrators of fixed step other than "moreau" are theirs.
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
         with implicit_midpoint a symplectic map).
     wrenches: on links, as in `forward_dynamics`, constant in time; those in world axes cost a call of Python at every stage.
@@ -93,12 +96,16 @@ def simulate(
     """
     steps, samples = _steps(duration, step, every)
     _check_method(robot, method)
+    jumps = friction_law(robot.open).jumps and slip_speed is None
+    check_kind(robot, integrator, velocities, restitution, jumps)
     kind = _kind(robot, integrator, restitution, slip_speed)
     integrator = kind.integrator
     choice(velocities, "velocities", ROUTES)
     choice(backend, "backend", BACKENDS)
     events = _events(events)
     start = _start(robot, q0, qd0)
+    if robot.loops:
+        start = Start(*closed_start(robot, start.q, start.qd, backend), start.batch)
     forces = _forces(robot, torque, start, steps)
     forces = saturated(forces, robot) if flag(saturate, "simulate: saturate") else forces
     _room(robot, samples, forces)
@@ -194,6 +201,8 @@ def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting,
         motion = driven.run(plan, INTEGRATORS[integrator], start, forces, acting, views.out)
     else:
         motion = fixed.run(plan, INTEGRATORS[integrator], start, forces, acting)
+    if robot.loops and motion.q.size:  # the next step would begin by this
+        motion = motion._replace(**dict(zip(("q", "v"), projected(robot, motion.q, motion.v, plan.backend), strict=True)))
     qd = views.out(robot, motion.q, motion.v)
     q, qd, tau = (x.reshape(*start.batch, *x.shape[1:]) for x in (unit_quaternions(robot, motion.q), qd, motion.tau))
     memory = None if motion.memory is None else motion.memory.reshape(*start.batch, *motion.memory.shape[1:])
@@ -373,10 +382,13 @@ def _look(trajectory: Trajectory, integrator: str, step: float) -> None:
     """A motion that leaves the finite numbers is an error; among rollouts a warning."""
     finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
     bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
+    near = near_singular(trajectory.robot, trajectory.time, trajectory.q)
     if not bad.any():
+        if near:
+            warn(near, SingularWarning)
         return
     first = int(np.argmax(bad.any(axis=0)))
-    advice = _advice(trajectory, first, integrator, step)
+    advice = f": {near}" if near else _advice(trajectory, first, integrator, step)
     say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
     if trajectory.q.ndim == 2:
         raise Error(f"simulate: {say}")
@@ -391,4 +403,6 @@ def _advice(trajectory: Trajectory, first: int, integrator: str, step: float) ->
         return ", since the joint forces are not"
     if stiff := too_stiff(trajectory, trajectory.q[..., 0, :], integrator, step):
         return f": {stiff}"
-    return "; a smaller step may help" if trajectory.sticks else "; a smaller step, moreau or Radau may help"
+    return (
+        "; a smaller step may help" if trajectory.sticks or trajectory.robot.loops else "; a smaller step, moreau or Radau may help"
+    )

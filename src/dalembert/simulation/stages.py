@@ -12,6 +12,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, sign
 from dalembert.derived.charts import position_rate
+from dalembert.derived.closed import ROUTES as CLOSED
+from dalembert.derived.closed import projection
 from dalembert.derived.joints import Jump, friction, left_of, slipping
 from dalembert.derived.make import Body, Make
 from dalembert.engine.program import program
@@ -81,6 +83,22 @@ def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, 
     return body
 
 
+def _closed_stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, velocities: str, slip_speed: float) -> Body:
+    """The same of a robot with loops; where a step begins, its state is first moved onto them.
+
+    The projection and the accelerations share the factors of M and of J M^-1 J^T at the state before it, from which it differs by
+    the error of one step: the order of the integrator stays.
+    """
+    projected = projection(model, make)
+    stage = _stage(model, make, method, optional, velocities=velocities, slip_speed=slip_speed)
+
+    def body(q: Any, v: Any, at_q: Any, at_v: Any, factors: Any, **more: Any) -> Any:
+        moved_q, moved_v = (factors[6] * (new - old) for new, old in zip(projected(at_q, at_v), (at_q, at_v), strict=True))
+        return stage(q=q + moved_q, v=v + moved_v, at_q=at_q, at_v=at_v, factors=factors, **more)
+
+    return body
+
+
 _Q, _V, _GAP = Values(("q",), "SI"), Values(("n",), "SI"), Values((), "SI")
 STATE = {"q": _Q, "v": _V, "at_q": _Q, "at_v": _V, "sum_q": _Q, "sum_v": _V}
 STAGE = Quantity(
@@ -95,6 +113,8 @@ STAGE = Quantity(
     recipes=methods("forward_dynamics"),
     coupled=_stage,
     coupled_methods=SOLVING,
+    closed=_closed_stage,
+    closed_methods=CLOSED,
 )
 
 

@@ -18,6 +18,7 @@ from dalembert.model.model import a_robot
 from dalembert.motion.paths import Path, sample
 from dalembert.quantities.configurations import position_rate, unit_quaternions
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
+from dalembert.quantities.loops import closed_motion, independent_names, settle
 from dalembert.quantities.sticking import sticking_on_stops
 from dalembert.quantities.structure import friction_force, kinetic_energy, potential_energy, power
 from dalembert.simulation.stops import Stops
@@ -316,7 +317,8 @@ def exchanged_within(trajectory: "Trajectory", part: slice) -> Array:
 def torques_along(robot: "Robot", path: Path | Trajectory, step: float = 1e-2) -> Trajectory:
     """The joint forces that a motion takes: a path at steps of about `step` seconds, or the motion of another trajectory.
 
-    tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) at every sample.
+    tau = M(q) qdd + C(q, qd) qd + g(q) + friction(qd) at every sample. Of a robot with loops the independent joints follow the
+    path, the others follow them, from where the path has them.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -332,6 +334,9 @@ def torques_along(robot: "Robot", path: Path | Trajectory, step: float = 1e-2) -
         time, q, qd, qdd = sample(path, step)
     else:
         raise Error(f"{robot.name} follows a path of {robot.n} coordinates (da.quintic, ...) or a trajectory, got {brief(path)}")
+    if robot.loops:
+        q = settle(robot, q, hold=independent_names(robot))
+        qd, qdd = closed_motion(robot, q, qd, qdd)
     tau = inverse_dynamics(robot, q, qd, qdd)
     return Trajectory(robot, time, q, qd, tau, accelerations=qdd)
 

@@ -89,7 +89,8 @@ def bench(robot: Robot, states: int = BATCH, progress: Progress | bool | None = 
     told = chosen(progress, f"measuring {robot.name}")
     other = pinocchio_model(robot) if find_spec("pinocchio") and robot.is_tree else None
     if not robot.is_tree:
-        notes.append(f"{robot.name} has coupled joints or rotors behind a transmission, which are not compared with Pinocchio's")
+        what = "loops" if robot.loops else "coupled joints or rotors behind a transmission"
+        notes.append(f"{robot.name} has {what}, which are not compared with Pinocchio's")
     elif other is None:
         notes.append("Pinocchio is not installed (pip install pin), so there is no comparison")
     for done, (quantity, name) in enumerate(BENCHED.items(), 1):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.derived.closing import closed_positions
 from dalembert.model.model import Model
 
 SPENT = 0.03  # seconds of repeating a measurement
@@ -31,7 +32,12 @@ def seconds(function: Callable[..., Any], given: Sequence[Any] = (), spent: floa
 
 
 def random_inputs(robot: Model, names: Iterable[str], rng: np.random.Generator, count: int) -> list[Array]:
-    """Arrays (count, n) to measure with: q within the limits, all else between -1 and 1."""
+    """Arrays (count, n) to measure with: q within the limits, all else between -1 and 1; loops are closed."""
+    if robot.loops:
+        some = closed_positions(robot)
+        q, rates = some[np.arange(count) % len(some)], rng.uniform(-1, 1, (3, count, robot.n))
+        motion = robot.closed_motion(q, *rates[:2])  # pyright: ignore[reportAttributeAccessIssue]
+        return [{"q": q, "qd": motion.qd, "qdd": motion.qdd}.get(name, rates[2]) for name in names]
 
     def one(name: str) -> Array:
         return robot.random_configuration(rng, count) if name == "q" else rng.uniform(-1, 1, (count, robot.n))

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from dalembert.algebra.rotations import rotation_of
 from dalembert.algebra.spatial import Array, rotate_back
 from dalembert.model.spread import spread
-from dalembert.quantities.configurations import matrices
 from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion
 
@@ -26,7 +26,7 @@ def charted(robot: Robot, motion: SampledMotion) -> tuple[Robot, SampledMotion]:
     q = np.array(robot.without_poses(motion.q))
     for run in robot.runs:
         own = motion.q[:, run.positions]
-        R = matrices(own[:, :4])
+        R = rotation_of(own[:, :4])
         angles = _angles(R)
         q[:, run.velocities] = angles if run.kind == "ball" else np.concatenate([angles, rotate_back(R, own[:, 4:])], axis=-1)
     rates = [np.gradient(q, motion.time, axis=0, edge_order=1)]

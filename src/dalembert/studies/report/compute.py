@@ -101,14 +101,21 @@ def torques(robot: Robot, motion: SampledMotion) -> Torques:
     if not robot.n:
         return Torques(*([np.zeros_like(q)] * 6))
     alone = qd[:, :, None] * np.eye(robot.n)
+    if robot.loops:
+        free = [robot.joint_names.index(name) for name in robot.independent_names()]
+        inertial = np.zeros(q.shape)
+        inertial[:, free] = np.matvec(robot.mass_matrix(q), qdd[:, free])
+        rubbing = robot.inverse_dynamics(q, qd, qdd) - robot.without_friction().inverse_dynamics(q, qd, qdd)
+    else:
+        inertial, rubbing = np.matvec(robot.mass_matrix(q), qdd), robot.friction_force(qd)
     centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], (*alone.shape[:2], robot.nq)), alone).sum(axis=1)
     return Torques(
         robot.inverse_dynamics(q, qd, qdd),
-        np.matvec(robot.mass_matrix(q), qdd),
+        inertial,
         robot.coriolis_force(q, qd) - centrifugal,
         centrifugal,
         robot.gravity_force(q),
-        robot.friction_force(qd),
+        rubbing,
     )
 
 

@@ -94,6 +94,8 @@ def _too_much(robot: Robot) -> str:
     """Why nothing can be computed in the page, or nothing."""
     if not robot.n:
         return "This robot has no joints: nothing moves."
+    if robot.loops:
+        return "This robot has closed loops: the page plays its motion, which keeps them closed, and computes nothing else."
     if robot.n > MOST_JOINTS:
         return f"With {robot.n} joints the programs are too large for a page, which computes for up to {MOST_JOINTS}."
     if not all(np.isfinite(x).all() for x in (*robot.tree.before, robot.tree.mass, robot.tree.com, robot.tree.inertia)):

@@ -89,7 +89,9 @@ def closed_forms(robot: Robot) -> Section:
     if not robot.n:
         return Section(key, title, "<p>Without joints there are no equations of motion.</p>")
     if not robot.is_tree:
-        return Section(key, title, "<p>Closed forms are of trees whose joints are all free, without coupling and transmission.</p>")
+        return Section(
+            key, title, "<p>Closed forms are of trees whose joints are all free, without coupling, loops and transmission.</p>"
+        )
     form, terms = _readable(robot)
     if form is None:
         why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"

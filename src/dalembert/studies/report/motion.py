@@ -11,6 +11,7 @@ from dalembert.motion.paths import quintic
 
 DURATION = 3.0  # s
 SAMPLES = 201
+SHARES = (1.0, 0.5, 0.25, 0.1, 0.03)  # of the default move: the first that keeps loops closed
 PEAK = 1.875  # of a quintic's velocity, times its duration, for a move of 1
 
 
@@ -73,6 +74,8 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
         if not robot.n:
             still = np.zeros((samples, 0))
             return SampledMotion(np.linspace(0.0, DURATION, samples), still, still, still, told)
+        if robot.loops:
+            return _closed(robot, samples)
         path = quintic(*ends(robot), DURATION)
         if robot.runs:
             told += ", balls and free bodies at rest"
@@ -100,6 +103,40 @@ def _resting(robot: Model, samples: int, path: Any, told: str) -> SampledMotion:
         x[:, still] = 0.0
     home = robot.neutral()
     return SampledMotion(time, robot.with_poses(q, lambda run: home[run.positions]), qd, qdd, told)
+
+
+def _closed(robot: Any, samples: int) -> SampledMotion:
+    """A quintic move of the independent joints about zero, which the others follow: as far as all loops stay closed."""
+    free = [robot.joint_names.index(name) for name in robot.independent_names()]
+    low, high = ends(robot.without_loops())
+    move = (high - low)[free] / 2
+    for share in SHARES:
+        path = quintic(-share * move, share * move, DURATION)
+        time = np.linspace(0.0, DURATION, samples)
+        y, yd, ydd = (np.asarray(x, dtype=float) for x in path(time))
+        try:
+            q = _carried(robot, free, y)
+        except Error:
+            continue
+        rates = np.zeros((2, samples, robot.n))
+        rates[:, :, free] = yd, ydd
+        motion = robot.closed_motion(q, *rates)
+        told = f"a quintic move of {DURATION:g} s of the independent joints, which the others follow"
+        return _checked(robot, SampledMotion(time, q, motion.qd, motion.qdd, told))
+    raise Error(f"no motion was found that keeps the loops of {robot.name} closed; give one as path=...")
+
+
+def _carried(robot: Any, free: list[int], y: Array) -> Array:
+    """Positions (T, n) of all joints, each sample closed from the one before, beginning in the middle, near zero."""
+    middle, names = len(y) // 2, robot.independent_names()
+    found: dict[int, Array] = {}
+    for order in (range(middle, len(y)), range(middle - 1, -1, -1)):
+        q = found.get(middle, np.zeros(robot.n)).copy()
+        for k in order:
+            q[free] = y[k]
+            found[k] = robot.settle(q, hold=names)
+            q = found[k].copy()
+    return np.stack([found[k] for k in range(len(y))])
 
 
 def _checked(robot: Model, motion: SampledMotion) -> SampledMotion:

@@ -116,6 +116,9 @@ def _ordered(sizes: list[float]) -> list[int]:
 def inertias(robot: Robot, m: SampledMotion) -> Section:
     """Entries of the mass matrix with their translational and rotational parts."""
     title = "Mass matrix"
+    if robot.loops:
+        words = "<p>Of a robot with loops <code>robot.mass_matrix(q)</code> has the rows and columns of its independent joints.</p>"
+        return Section("mass-matrix", title, words)
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
     if several := next((link.joint for link in robot.links if link.joint.kind in SEVERAL), None):

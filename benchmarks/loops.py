@@ -1,0 +1,49 @@
+"""Forward dynamics of robots with closed loops, beside Pinocchio's constraint dynamics where it is installed: one thread.
+
+python benchmarks/loops.py
+"""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from timing import best_pair
+
+import dalembert as da
+
+sys.path += [str(Path(__file__).parent.parent / folder) for folder in ("tests", "tools")]
+STATES = 4000
+
+
+def figures():
+    """Lines of name, value, unit and the bar, if there is one."""
+    from closed_robots import states
+
+    da.set_threads(1)
+    for name in ("four_bar", "delta"):
+        robot = da.robot(name)
+        q, qd, tau = next(states(robot, 1))
+        many, out = [np.tile(x, (STATES, 1)) for x in (q, qd, tau)], np.empty((STATES, robot.n))
+        theirs = None
+        if find_spec("pinocchio"):
+            from pinocchio_loops import solver
+
+            theirs = solver(robot, proximal=1)
+        ours, other = best_pair(
+            lambda robot=robot, many=many, out=out: robot.forward_dynamics(*many, out=out),
+            lambda: theirs(q, qd, tau) if theirs else None,  # noqa: B023 - called at once
+            rounds=50,
+        )
+        one, _ = best_pair(lambda robot=robot, x=(q, qd, tau): robot.forward_dynamics(*x), lambda: None, rounds=50)
+        words = f"{name}, {robot.n} joints, {robot.closures} equations"
+        yield f"{words}: forward dynamics, a state of a batch", ours / STATES * 1e9, "ns", None
+        yield f"{words}: one call", one * 1e9, "ns", None
+        if theirs:
+            yield f"{words}: Pinocchio's call", other * 1e9, "ns", None
+            yield f"{words}: times as fast as Pinocchio's call", other / ours * STATES, "x", 50
+
+
+if __name__ == "__main__":
+    for name, value, unit, _ in figures():
+        print(f"{name}: {value:.3g} {unit}")
