@@ -63,9 +63,10 @@ class Prepared:
             return self
         shifted = {name: _shifted(self, getattr(self, name), delay) for name in ("tau", "raw")}
         moving = self.moving.copy()
-        for part in self.segments:  # nothing is known beyond the ends
-            late = self.time[part] + delay
-            moving[part] &= ((late >= self.time[part.start]) & (late <= self.time[part.stop - 1]))[:, None]
+        edge = abs(delay) + min(0.5 / self.cutoff, 0.05 * len(self) / self.rate)
+        for part in self.segments:  # nothing is known beyond the ends, where the filter mirrors motion and forces apart
+            t = self.time[part]
+            moving[part] &= ((t >= t[0] + edge) & (t <= t[-1] - edge))[:, None]
         return replace(self, **shifted, moving=moving, delay=self.delay + delay)
 
 

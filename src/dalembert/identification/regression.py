@@ -19,8 +19,7 @@ from dalembert.identification.prepare import Prepared
 TURNS = 4
 UNDETERMINED = 1e-7  # of the largest singular value of scaled columns
 KEPT = 200 << 20  # bytes of rows that are kept to look at residuals
-SMOOTHED = 0.02  # of all frequencies, to either side
-MOST_FITTED = 0.8  # share of a frequency
+SMOOTHED = 0.05  # of all frequencies, to either side
 
 
 class Fitted(Protocol):
@@ -158,9 +157,9 @@ def _noise(data: Reduced, x: Array, before: Array) -> Array:
         for A, tau, moving in data.kept:
             residual = np.where(moving[:, j], tau[:, j] - A[:, j] @ x, 0.0)
             basis = np.where(moving[:, j, None], A[:, j] @ whiten, 0.0) / before[j]
-            level, share = _levels(residual, basis)
+            seen, left = _seen(residual, basis)
             part = len(residual) / max(int(moving[:, j].sum()), 1)
-            power, fitted = power + part * float(level @ share), fitted + float(share.sum())
+            power, fitted = power + part * seen, fitted + left
             total, rows = total + float(residual @ residual), rows + int(moving[:, j].sum())
         if rows and fitted > 0 and total > 0:
             made[j] = np.sqrt(power / fitted * (squares[j] / data.count[j]) / (total / rows))  # of all rows, from those kept
@@ -168,16 +167,14 @@ def _noise(data: Reduced, x: Array, before: Array) -> Array:
     return np.maximum(made, max(least, 1e-300))
 
 
-def _levels(residual: Array, basis: Array) -> tuple[Array, Array]:
-    """The spectrum of the noise, and the share of the basis at each frequency, (T,) each; their sums are those over time."""
+def _seen(residual: Array, basis: Array) -> tuple[float, float]:
+    """The power of a residual (T,) about the frequencies of a basis (T, k), and that of noise of 1 after the fit.
+
+    With h(f) the share that the basis takes of a frequency, and g(f) its mean over neighbours: sum g |r(f)|^2 and sum g (1 - h).
+    """
     T = len(residual)
-    if T < 8:
-        return residual**2, (basis**2).sum(axis=1)
-    width = min(max(2, int(SMOOTHED * T)), T // 4)
     spectrum = np.abs(np.fft.fft(residual)) ** 2 / T
     share = (np.abs(np.fft.fft(basis, axis=0)) ** 2).sum(axis=1) / T
-    kernel = np.zeros(T)
-    kernel[: width + 1] = kernel[-width:] = 1 / (2 * width + 1)
-    both = np.fft.irfft(np.fft.rfft(kernel) * np.fft.rfft(np.stack([spectrum, share]), axis=1), T, axis=1)
-    level, fitted = np.maximum(both, 0.0)
-    return level / (1 - np.minimum(fitted, MOST_FITTED)), share
+    width = min(max(2, int(SMOOTHED * T)), (T - 1) // 2)
+    about = np.sum([np.roll(share, k) for k in range(-width, width + 1)], axis=0) / (2 * width + 1)
+    return float(about @ spectrum), float(about @ (1 - share))
