@@ -7,7 +7,7 @@ from dalembert.identification.columns import Columns
 from dalembert.identification.prepare import Prepared
 from dalembert.robots import Robot
 
-ALIKE, UNLIKE = 0.9, 0.5  # correlations of forces with those of the prior
+ALIKE = 0.9  # correlation of forces with those of the prior
 FACTOR = 2.5  # of a gain
 ROWS = 2000
 
@@ -34,9 +34,9 @@ def doubts(columns: Columns, prior: Robot, motion: Prepared) -> list[str]:
         slopes[i] = alike[i, i] * size[0] / size[1 + i] if np.isfinite(size[1 + i]) else 1.0
     found = list[str]()
     for i in range(n):
-        others = [k for k in range(n) if k != i and alike[i, k] > ALIKE and alike[k, i] > ALIKE]
-        if others and alike[i, i] < UNLIKE:
-            k = others[0]
+        crossed = [k for k in range(n) if alike[i, k] > max(ALIKE, alike[i, i]) and alike[k, i] > max(ALIKE, alike[k, k])]
+        if crossed and alike[i, i] < ALIKE:
+            k = crossed[0]
             if i < k:
                 found.append(f"{where}: the torques of {names[i]} and {names[k]} look as if their columns were swapped")
         elif alike[i, i] < -ALIKE:

@@ -26,7 +26,7 @@ from dalembert.native import compile_program
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.simulation.trajectory import Trajectory, torques_along
-from dalembert.trace import differentiate, trace
+from dalembert.trace import Program, differentiate, trace
 
 CRITERIA = ("logdet", "condition")
 TERMS = ("viscous", "coulomb", "offset")
@@ -211,8 +211,8 @@ class Search:
         return np.maximum(found, 1e-3 * max(float(found.max()), 1e-9))
 
     @cached_property
-    def pulled(self) -> Any:
-        """(q, qd, qdd, Z) -> gradients of sum(Z * the inertial columns of the base), compiled."""
+    def gradient(self) -> Program:
+        """(q, qd, qdd, Z) -> gradients of sum(Z * the inertial columns of the base)."""
         robot, columns = self.robot, [int(k) for k in self.base.chosen if k < self.columns.inertial]
         tree, coupling = robot.exact_tree, robot.coupling
 
@@ -225,7 +225,12 @@ class Search:
 
         shapes = {"q": (robot.n,), "qd": (robot.n,), "qdd": (robot.n,), "Z": (robot.n, len(columns))}
         program = trace(body, shapes, outputs=("sum",))
-        return compile_program(differentiate(program, ["q", "qd", "qdd"], mode="reverse"))
+        return differentiate(program, ["q", "qd", "qdd"], mode="reverse")
+
+    @cached_property
+    def pulled(self) -> Any:
+        """The same, compiled."""
+        return compile_program(self.gradient)
 
     def motion(self, x: Array) -> tuple[Array, Array, Array]:
         """q, qd, qdd (T, n) of the free coefficients."""

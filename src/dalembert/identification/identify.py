@@ -101,9 +101,9 @@ def identify(
     if prior is False:
         notes += _open(columns, data)
     made, more = _robot(robot, columns, x)
-    for note in (notes := [*notes, *more]):
-        if THIN not in note:
-            warn(note, DataWarning)
+    notes = [*notes, *more]
+    if told := [note for note in notes if THIN not in note]:
+        warn(f"identify: {'; '.join(told)}", DataWarning)
     result = Identification(made, known, columns, x, data, estimate, consistent, tuple(notes), options, first[0])
     if validate is not None:
         checked = list(given_recordings(validate, robot))

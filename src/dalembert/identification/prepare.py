@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import number, positive
 from dalembert.errors import Error, optional
-from dalembert.identification.recording import GAP, Recording
+from dalembert.identification.recording import Recording
 
 ORDER = 4
 BAND = 0.99  # of the power of the velocities
@@ -113,24 +113,27 @@ def prepare(
 # --- filters ------------------------------------------------------------------------------------------------------------------
 
 
-def low_pass(x: Array, rate: float, cutoff: float) -> Array:
-    """Forward and back, so without a phase, along the first axis; as it is where the cutoff is above what is there."""
+def low_pass(x: Array, rate: float, cutoff: float, mirror: str = "even") -> Array:
+    """Forward and back, so without a phase, along the first axis; as it is where the cutoff is above what is there.
+
+    Beyond its ends a signal is mirrored: "even", or "odd" about its last point, which keeps its slope, but takes the noise of that
+    point twice.
+    """
     if cutoff >= 0.49 * rate or not x.size:
         return x
-    # beyond its ends a signal is mirrored; mirrored about its last point, as is usual, it would take the noise of that twice
     signal = optional("scipy.signal")
     sections = signal.butter(ORDER, cutoff, fs=rate, output="sos")
     pad = min(int(3 * rate / cutoff), len(x) - 1)
     flat = np.ascontiguousarray(x.reshape(len(x), -1).T)
-    return signal.sosfiltfilt(sections, flat, axis=-1, padtype="even", padlen=pad).T.reshape(x.shape)
+    return signal.sosfiltfilt(sections, flat, axis=-1, padtype=mirror, padlen=pad).T.reshape(x.shape)
 
 
 def motion(q: Array, qd: Array | None, rate: float, cutoff: float) -> tuple[Array, Array, Array]:
     """Low-passed positions, velocities (recorded ones if there are any) and accelerations; the outer two samples are void."""
-    q = low_pass(q, rate, cutoff)
+    q = low_pass(q, rate, cutoff, "odd")
     if qd is None:
         return q, slope(q, rate), curvature(q, rate)
-    qd = low_pass(qd, rate, cutoff)
+    qd = low_pass(qd, rate, cutoff, "odd")
     return q, qd, slope(qd, rate)
 
 
@@ -180,7 +183,7 @@ def _resampled(recording: Recording, part: slice, rate: float) -> dict[str, Arra
     if len(time) < 10:
         return None
     kept["time"] = time
-    if np.abs(np.diff(time) * rate - 1).max() < (GAP - 1) / 100:
+    if np.abs(np.diff(time) * rate - 1).max() < 1e-3:
         return kept
     spline = optional("scipy.interpolate").CubicSpline
     clock = np.arange(time[0], time[-1], 1 / rate)
@@ -202,7 +205,7 @@ def _shifted(prepared: Prepared, x: Array, delay: float) -> Array:
 
 def _slow(qd: Array, noise: Array, rate: float, cutoff: float) -> Array:
     """The speed (n,) below which a joint may be at rest: 1 percent of its greatest, but above its noise."""
-    fastest = np.abs(qd).max(axis=0)
+    fastest = np.quantile(np.abs(qd), 0.99, axis=0)  # a spike is no speed
     passed = noise * 2 * np.pi * cutoff * np.sqrt(min(2 * cutoff / rate, 1.0) / 3)  # white noise, low-passed and differentiated
     return np.maximum.reduce([0.01 * fastest, 3 * passed, np.full_like(fastest, max(1e-3 * fastest.max(), 1e-9))])
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LEAST = 30  # samples
 PART = 100_000  # samples that are checked at once
 FULL_TURNS = 4 * np.pi  # positions beyond are doubted
-GAP = 1.5  # spacings: more is a gap
+GAP = 1.75  # spacings: more is a gap
 LOST = 0.1  # share of rows that may be left out
 
 
