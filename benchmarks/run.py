@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from growth import exponent, growth, picture
+from identification import figures as identifying
 from machine_peak import peak_flops
 from sticking import figures
 from timing import best, best_pair
@@ -380,6 +381,13 @@ def friction():
     """Time stepping beside RK4, and beside MuJoCo where it is installed."""
     print("simulation of joints that stick and stop, steps of 1 ms, one thread")
     for name, value, unit, bar in figures():
+        report(name, value, unit, bar, "less")
+
+
+def identification():
+    """Excitation and identification; the second reads ten million samples from disk."""
+    print("from recordings to a robot")
+    for name, value, unit, bar in identifying():
         report(name, value, unit, bar, "less")
 
 

@@ -44,6 +44,7 @@ class Prepared:
     cutoff: float
     q_cutoff: float
     delay: float
+    sought: bool = False  # whether the delay was searched, and so has an error of its own
 
     def __len__(self) -> int:
         return len(self.time)
@@ -106,7 +107,7 @@ def prepare(
     if isinstance(delay, str):
         if delay != "auto":
             raise Error(f'delay must be a number of seconds or "auto", got {delay!r}')
-        return prepared.delayed(find_delay(prepared))
+        return replace(prepared.delayed(find_delay(prepared)), sought=True)
     return prepared.delayed(number(delay, "delay"))
 
 

@@ -193,35 +193,46 @@ def _floats(given: Any, part: str, name: str) -> Array:
 
 
 def _clean(keep: dict[str, Array], name: str) -> tuple[dict[str, Array], list[str]]:
-    """The rows that can be used, and what is to be said of the others."""
+    """The rows that can be used, and what is to be said of the others; some at a time, for arrays that are on disk."""
     time = keep["time"]
     if len(time) < LEAST:
         raise Error(f"{name}: a recording needs at least {LEAST} samples, got {len(time)}")
-    finite = np.concatenate([_finite(keep, slice(k, k + PART)) for k in range(0, len(time), PART)])
-    notes, used = list[str](), finite
+    finite, again, late = (list[Array]() for _ in range(3))
+    last, typical, longest = -np.inf, np.nan, 0.0
+    for start in range(0, len(time), PART):
+        part = slice(start, start + PART)
+        good = _finite(keep, part)
+        times = np.where(good, time[part], -np.inf)
+        before = np.maximum(np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]]), last)
+        if (back := np.flatnonzero(good & (times < before))).size:
+            raise Error(f"{name}, row {start + back[0] + 1}: time goes back, from {before[back[0]]:g} to {times[back[0]]:g} s")
+        new = good & (times > before)
+        after = np.flatnonzero(new & np.isfinite(before))
+        spacing = times[after] - before[after]
+        typical = float(np.median(spacing)) if np.isnan(typical) and spacing.size else typical
+        late.append(start + after[spacing > GAP * typical] - 1)
+        longest, last = max(longest, float(spacing.max(initial=0.0))), max(last, float(times.max()))
+        finite.append(good)
+        again.append(good & ~new)
+    return _told(keep, name, np.concatenate(finite), np.concatenate(again), np.concatenate(late), longest)
+
+
+def _told(
+    keep: dict[str, Array], name: str, finite: Array, again: Array, late: Array, longest: float
+) -> tuple[dict[str, Array], list[str]]:
+    notes, used = list[str](), finite & ~again
     which = [] if finite.all() else [part for part, x in keep.items() if not np.isfinite(x).all()]
     if which:
         notes.append(f"{_rows(~finite)} without a number in {', '.join(which)} left out")
-    if finite.sum() < (1 - LOST) * len(time):
-        raise Error(f"{name}: {(~finite).sum()} of {len(time)} rows have no number in {', '.join(which)}")
-    times = np.where(finite, time, -np.inf)
-    before = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
-    back = np.flatnonzero(finite & (times < before))
-    if back.size:
-        k = back[0]
-        raise Error(f"{name}, row {k + 1}: time goes back, from {before[k]:g} to {time[k]:g} s")
-    again = finite & (times == before)
+    if finite.sum() < (1 - LOST) * len(finite):
+        raise Error(f"{name}: {(~finite).sum()} of {len(finite)} rows have no number in {', '.join(which)}")
     if again.any():
         notes.append(f"{_rows(again)} with the time of the row before left out")
-        used = finite & ~again
-    spacing = np.diff(time[used])
-    if len(spacing) < LEAST - 1:
-        raise Error(f"{name}: {len(spacing) + 1} rows with times of their own; a recording needs at least {LEAST}")
-    gaps = spacing > GAP * np.median(spacing[:PART])
-    if gaps.any():
-        after = np.flatnonzero(used)[:-1][gaps]
-        many = f"{gaps.sum()} gaps" if gaps.sum() > 1 else "a gap"
-        notes.append(f"{many} in time, the longest {spacing.max():.3g} s, after row{_listed(after)}")
+    if used.sum() < LEAST:
+        raise Error(f"{name}: {used.sum()} rows with times of their own; a recording needs at least {LEAST}")
+    if late.size:
+        many = f"{late.size} gaps" if late.size > 1 else "a gap"
+        notes.append(f"{many} in time, the longest {longest:.3g} s, after row{_listed(late)}")
     return (keep if used.all() else {part: x[used] for part, x in keep.items()}), notes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.identification.columns import Base
-from dalembert.identification.prepare import Prepared
+from dalembert.identification.prepare import Prepared, slope
 
 TURNS = 4
 UNDETERMINED = 1e-7  # of the largest singular value of scaled columns
@@ -57,24 +57,25 @@ class Reduced:
 
     columns: Fitted
     base: Base
-    factors: list[Array] = field(default_factory=list)  # (<= k + 1, k + 1) a joint
+    factors: list[Array] = field(default_factory=list)  # (<= k + 2, k + 2) a joint: the slope of tau, the columns, tau
     count: Array = field(default_factory=lambda: np.zeros(0))
     kept: list[tuple[Array, Array, Array]] = field(default_factory=list)  # A (T, n, k), tau and moving (T, n) of segments
     bytes: int = 0
 
     def __post_init__(self) -> None:
         n, k = self.columns.robot.n, len(self.base.names)
-        self.factors, self.count = [np.zeros((0, k + 1)) for _ in range(n)], np.zeros(n)
+        self.factors, self.count = [np.zeros((0, k + 2)) for _ in range(n)], np.zeros(n)
 
     def add(self, motion: Prepared, inner: tuple[float, float] = (-np.inf, np.inf)) -> None:
         """The rows of a motion between two times."""
         A = self.columns.filtered(motion, self.base)
+        late = np.concatenate([slope(motion.tau[part], motion.rate) for part in motion.segments]) * motion.sought
         for part in motion.segments:
             rows = np.arange(part.start, part.stop)[:: motion.every]
             rows = rows[(motion.time[rows] >= inner[0]) & (motion.time[rows] < inner[1])]
             some, tau, moving = A[rows], motion.tau[rows], motion.moving[rows]
             for j, R in enumerate(self.factors):
-                own = np.concatenate([some[:, j], tau[:, j, None]], axis=1)[moving[:, j]]
+                own = np.concatenate([late[rows, j, None], some[:, j], tau[:, j, None]], axis=1)[moving[:, j]]
                 if len(own):
                     self.factors[j] = triangle(np.concatenate([R, own]))
             self.count += moving.sum(axis=0)
@@ -84,13 +85,16 @@ class Reduced:
 
     def squares(self, x: Array) -> Array:
         """Sum of the squares of the residuals, (n,)."""
-        return np.array([np.sum((R @ np.concatenate([x, [-1.0]])) ** 2) for R in self.factors])
+        return np.array([np.sum((R[:, 1:] @ np.concatenate([x, [-1.0]])) ** 2) for R in self.factors])
 
     def stacked(self, noise: Array) -> tuple[Array, Array]:
-        """R and z with |R x - z|^2 the weighted sum of squares, up to a constant."""
+        """R and z with |R x - z|^2 the weighted sum of squares, up to a constant.
+
+        A lag that was searched is uncertain, too: what a change of it, a multiple of the slope of tau, can explain is left out.
+        """
         k = len(self.base.names)
         rows = np.concatenate([R / s for R, s in zip(self.factors, noise, strict=True)])
-        rows = triangle(rows) if len(rows) > k + 1 else rows
+        rows = triangle(rows)[1:, 1:] if rows[:, 0].any() else triangle(rows[:, 1:])
         return rows[:k, :k], rows[:k, k]
 
 

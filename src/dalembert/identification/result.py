@@ -168,7 +168,7 @@ class Identification:
         forces = np.array([np.sqrt(np.sum(R[:, -1] ** 2)) for R in self.data.factors])
         for k, column in enumerate(self.data.base.chosen):
             if column >= self.columns.inertial:
-                size = np.array([np.linalg.norm(R[:, k]) for R in self.data.factors])
+                size = np.array([np.linalg.norm(R[:, k + 1]) for R in self.data.factors])
                 made[column] = 0.1 * max((f / x for f, x in zip(forces, size, strict=True) if x > 0), default=0.0)
         return made
 
