@@ -489,6 +489,7 @@ if __name__ == "__main__":
     long_chains()
     simulation()
     friction()
+    identification()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

@@ -45,7 +45,7 @@ def test_rows_that_cannot_be_used_are_told_by_number():
     q[8, 1] = np.nan
     t[50:] += 0.1
     with pytest.warns(
-        da.DataWarning, match=r"row 9 without a number in q .*; row 6 with the time .*; 3 gaps .* 0.11 s, after rows 5, 8, 50"
+        da.DataWarning, match=r"row 9 without a number in q .*; row 6 with the time .*; 3 gaps .* 0.11 s, after rows 6, 9, 50"
     ):
         recording = da.Recording(arm, t, q, tau)
     assert len(recording) == 98 and len(recording.notes) == 3

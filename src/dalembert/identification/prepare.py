@@ -6,6 +6,7 @@ Positions are low-passed lightly and differentiated. Forces are low-passed at `c
 
 import itertools
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def prepare(
         made[-1]["tau"] = low_pass(made[-1]["raw"], rate, low)
     ends = np.cumsum([0, *(len(x["time"]) for x in made)])
     segments = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
-    whole = {name: np.concatenate([x[name] for x in made]) for name in made[0]}
+    whole: dict[str, Any] = {name: np.concatenate([x[name] for x in made]) for name in made[0]}
     noise = whole.pop("noise").std(axis=0)
     slow = (
         _slow(whole["qd"], noise, rate, high)
