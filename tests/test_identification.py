@@ -429,3 +429,30 @@ def test_scipy_that_is_missing_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.signal", None)
     with pytest.raises(da.Error, match="this needs scipy, which is not installed"):
         da.identify(three_joints(), recorded(three_joints()))
+
+
+# --- the command line ---------------------------------------------------------------------------------------------------------
+
+
+def test_commands(tmp_path, capsys, monkeypatch):
+    from dalembert.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    arm = da.robot("planar_3r").with_friction(damping=0.5, coulomb=0.3)
+    assert (
+        main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--speed", "2"]) == 0
+    )
+    assert "condition of the scaled columns" in capsys.readouterr().out
+    move = da.Trajectory.load("motion.csv", da.robot("planar_3r"))
+    table = np.column_stack([move.time, np.degrees(move.q), arm.inverse_dynamics(move.q, move.qd, move.qdd) / 2])
+    names = ",".join(["t", *(f"pos_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))])
+    np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    given = ["run.csv", "--column", "q=pos_{}", "--column", "current=amp_{}", "--gains", "2", "--delay", "0"]
+    assert main(["identify", "planar_3r", *given, "-o", "found.toml"]) == 2
+    assert "positions look like degrees" in capsys.readouterr().err
+    more = ["--degrees", "--validate", "run.csv", "-o", "found.toml", "--report", "found.html"]
+    assert main(["identify", "planar_3r", *given, *more]) == 0
+    assert "validation, %" in capsys.readouterr().out and "identification" in (tmp_path / "found.html").read_text()
+    assert da.load("found.toml").joints[0].damping == pytest.approx(0.5, rel=0.05)
+    assert main(["identify", "planar_3r", "run.csv", "-o", "found.urdf"]) == 2
+    assert "must end in .toml" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, flag, instance, number, positive
+from dalembert.arguments import by_name, flag, instance, number, positive, several
 from dalembert.errors import DataWarning, Error, optional, unknown, warn
 from dalembert.identification.columns import Columns, drives
 from dalembert.identification.consistent import THIN, Problem, fit, repaired
@@ -78,6 +78,7 @@ def identify(
     known, notes = _prior(robot, prior)
     tell = chosen(progress, f"identifying {robot.name}")
     given = given_recordings(recordings, robot)
+    friction = several(friction, "friction")
     if "load" in friction:
         given = list(given)
     flow = _counted(given, options, tell)
