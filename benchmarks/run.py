@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from growth import exponent, growth, picture
+from identification import figures as identifying
 from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
@@ -432,6 +433,13 @@ def closed():
     da.set_threads(None)
 
 
+def identification():
+    """Excitation and identification; the second reads ten million samples from disk."""
+    print("from recordings to a robot")
+    for name, value, unit, bar in identifying():
+        report(name, value, unit, bar, "less")
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -532,6 +540,7 @@ if __name__ == "__main__":
     simulation()
     friction()
     closed()
+    identification()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

@@ -36,6 +36,7 @@ def said(name, *arguments, **environment):
                 r"PD: at rest from 1\.\d+ s on, \[0\.03\S+ 0\.01\S+ rad[^:]+PD with .+: at rest from 2\.\d+ s on, \[0\.000",
             ),
             ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
+            ("identification", r"error with its model: \d{2,}\.\d mrad\nerror with the identified robot: \d\.\d mrad"),
             ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
             (
                 "compare_with_pinocchio",

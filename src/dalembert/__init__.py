@@ -31,6 +31,13 @@ if _typing.TYPE_CHECKING:
     from dalembert.errors import LimitWarning as LimitWarning
     from dalembert.errors import PerformanceWarning as PerformanceWarning
     from dalembert.errors import SingularWarning as SingularWarning
+    from dalembert.identification.excitation import Excitation as Excitation
+    from dalembert.identification.excitation import excitation as excitation
+    from dalembert.identification.identify import identify as identify
+    from dalembert.identification.payload import Payload as Payload
+    from dalembert.identification.payload import identify_payload as identify_payload
+    from dalembert.identification.recording import Recording as Recording
+    from dalembert.identification.result import Identification as Identification
     from dalembert.interop import casadi_function as casadi_function
     from dalembert.interop import jax_function as jax_function
     from dalembert.interop import sympy_expressions as sympy_expressions
@@ -89,6 +96,11 @@ _PLACES = {
     "control.controllers": "ComputedTorque GravityPD SlotineLi TaskSpaceControl",
     "engine.registry": "methods",
     "errors": "AccuracyWarning DataWarning Error LimitWarning PerformanceWarning SingularWarning",
+    "identification.excitation": "Excitation excitation",
+    "identification.identify": "identify",
+    "identification.payload": "Payload identify_payload",
+    "identification.recording": "Recording",
+    "identification.result": "Identification",
     "interop": "casadi_function jax_function sympy_expressions torch_function",
     "model.coupling": "Coupling Transmission",
     "model.dh": "DHRow",

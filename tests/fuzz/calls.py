@@ -117,6 +117,8 @@ def special() -> dict[str, dict[str, Any]]:
     """Valid arguments of single functions."""
     arm, made, place = _arm(), objects(), folder()
     file = {"path": place / "out.txt"}
+    time = np.arange(60) / 50
+    recorded = {"time": time, "q": np.sin(np.outer(time, [3.0, 4.0])), "tau": np.cos(np.outer(time, [3.0, 5.0]))}
     return {
         "da.Robot": {"name": "a"}, "da.Joint": {"name": "a"}, "da.Frame": {"name": "a", "link": "base"}, "da.Link": {"name": "a"},
         "da.Mimic": {"joint": "a"}, "da.Coupling": {"names": ("a",), "matrix": [[1.0], [2.0]], "offset": [0.0, 0.1]},
@@ -138,6 +140,10 @@ def special() -> dict[str, dict[str, Any]]:
         "da.ComputedTorque": {"robot": arm, "path": made["quintic"]}, "da.GravityPD": {"robot": arm},
         "da.SlotineLi": {"robot": arm, "path": made["quintic"]}, "da.Trajectory.load": {"path": place / "motion.csv", "robot": arm},
         "da.TaskSpaceControl": {"robot": arm, "path": da.quintic([1, 0, 0], [1, 1, 0], 1.0), "rows": ("vx", "vy")},
+        "da.Recording": {"robot": arm, **recorded}, "da.Recording.load": {"path": place / "motion.csv", "robot": arm},
+        "da.identify": {"robot": arm, "recordings": da.Recording(arm, **recorded), "progress": False},
+        "da.identify_payload": {"robot": arm, "recordings": da.Recording(arm, **recorded)},
+        "da.excitation": {"robot": arm, "starts": 1, "harmonics": 2, "period": 2.0, "progress": False},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
         "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),
         "robot.gravity_compensation": {"damping": HALF}, "no joints.gravity_compensation": {"damping": np.zeros(0)},
@@ -186,7 +192,7 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Comparison", "da.Excitation", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
     "da.Trajectory",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds

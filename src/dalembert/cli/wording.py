@@ -31,6 +31,9 @@ RULES = tuple(
         r"; for one constant per rollout use torque\[:, None, :\]": "",
         r"Got unexpected extra argument\S* \(([-+.\de ]+)\)": r"unexpected \1: numbers need commas between them, as in --q0 0.5,0",
         r"(needs \d+ \(q, qd, qdd\).*; or name the columns)": r"\1; --at-rest takes positions only",
+        r"degrees=True converts them, degrees=False takes them as they are": "--degrees converts them",
+        r"gains=\.\.\., in N m/A": "--gains, in N m/A",
+        r"columns=\{'current': \.\.\.\}": "--column current=...",
         r"; raise limit=, or read it in chunks with read_states": ", too large for this command",
     }.items()
 )

@@ -30,6 +30,7 @@ class Panel(NamedTuple):
     unit: str
     series: tuple[Series, ...]
     limit: float = np.inf  # of the absolute values: drawn where it is near
+    over: str = "time, s"  # what its values are shown over
 
     @property
     def size(self) -> float:
@@ -133,7 +134,7 @@ def described(panel: Panel) -> str:
     lines = [
         f"{s.name} from {np.nanmin(s.values):.3g} to {np.nanmax(s.values):.3g}" for s in panel.series if np.isfinite(s.values).any()
     ]
-    return f"{panel.title}, {panel.unit}, over time: " + "; ".join(lines)
+    return f"{panel.title}, {panel.unit}, over {panel.over.split(',')[0]}: " + "; ".join(lines)
 
 
 def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
@@ -157,7 +158,7 @@ def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
         at = LEFT + (value - start) / (end - start) * (right - LEFT)
         axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
         axes.append(f'<text x="{at:.1f}" y="{bottom + 19}" text-anchor="middle">{shown(value)}</text>')
-    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 4}" text-anchor="end">time, s</text>')
+    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 4}" text-anchor="end">{escape(panel.over)}</text>')
     axes += [
         f'<line class="limit" x1="{LEFT}" x2="{right}" y1="{across(value):.1f}" y2="{across(value):.1f}"/>'
         for value in (-panel.limit, panel.limit)

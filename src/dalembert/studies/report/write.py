@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from dalembert.studies.report.page import page, three
 from dalembert.studies.report.panels import cards, hero
 from dalembert.studies.report.scene import looking, scene
 from dalembert.visuals.read import Visuals, visuals
+
+if TYPE_CHECKING:
+    from dalembert.identification.result import Identification
 
 HEIGHT = 860  # px of a page inside a notebook
 
@@ -69,6 +72,7 @@ def study(
     path: Any = None,
     compared: Comparison | None = None,
     everything: bool = False,
+    identified: "Identification | None" = None,
     progress: Progress | bool | None = None,
 ) -> Path:
     """Write a page about a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
@@ -77,8 +81,8 @@ def study(
     shows it inline. `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default.
     `path` is the motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the
     limits. `compared` is the result of `da.compare` for this robot, if there is one. `everything`: the page can compute by every
-    formulation, as WebAssembly. Beside the page, motion.csv has the motion and its joint forces with all digits, as
-    `dalembert inverse` and `forward` read them.
+    formulation, as WebAssembly. `identified`: what `da.identify` found, as a section of its own. Beside the page,
+    motion.csv has the motion and its joint forces with all digits, as `dalembert inverse` and `forward` read them.
     `progress`: None (a bar on a terminal), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
@@ -106,6 +110,7 @@ def study(
             tell(COMPARING + round((95 - COMPARING) * before / shares), 100)
             sections.append(make(robot, motion, compared))
             before += share
+        sections += [] if identified is None else [identified.section()]
         text = _page(robot, motion, looks, _ordered(sections), "study", compared, everything)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)

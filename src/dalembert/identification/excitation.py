@@ -1,0 +1,348 @@
+"""Motions that show the parameters: Fourier series within limits, optimized with exact gradients.
+
+With W(x) the stacked columns of the base along the motion with coefficients x, each in its own size, the criterion is
+
+    "logdet": -log det(W^T W),    "condition": log(s_max / s_min) of W,
+
+to which limits add logarithmic barriers. Its gradient is a sum of Z * dW for a matrix Z, so one scalar, sum(Z * Y(q, qd, qdd)), is
+traced, differentiated in reverse and compiled: some two thousand operations, where the Jacobian of Y would have a hundred thousand.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import by_name, choice, frozen_array, instance, positive, whole
+from dalembert.errors import Error
+from dalembert.formulations import formulation
+from dalembert.identification.columns import Base, Columns, drives
+from dalembert.model.values import Frozen, Value
+from dalembert.motion.paths import Motion, sample
+from dalembert.native import compile_program
+from dalembert.progress import Progress, chosen
+from dalembert.robots import Robot
+from dalembert.simulation.trajectory import Trajectory, torques_along
+from dalembert.trace import Program, differentiate, trace
+
+CRITERIA = ("logdet", "condition")
+TERMS = ("viscous", "coulomb", "offset")
+BARRIERS = (30.0, 3.0, 0.3)
+ITERATIONS = 120
+SAMPLES = 25  # per harmonic
+STEP = 1e-2  # s, of the trajectory
+MARGIN = 0.98  # of limits: they are kept at the samples, between which the motion may go a little beyond
+
+
+class Limits(NamedTuple):
+    """What the motion keeps to, (n,) each; forces are of the model, without friction."""
+
+    lower: Array
+    upper: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation(Value):
+    """A periodic motion q(t) = c_0 + sum_k a_k sin(k w t) - b_k cos(k w t) from rest to rest, to be followed like a path.
+
+    `condition` is that of the scaled columns along it, `start` the one of the random motion that the search began with.
+    """
+
+    robot: Robot
+    coefficients: Frozen  # (2 harmonics + 1, n): c_0, a, b
+    duration: float  # one period, s
+    condition: float
+    start: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", frozen_array(self.coefficients, None, "coefficients"))
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.robot.n
+
+    def __call__(self, time: Any) -> Motion:
+        """The motion at a time, (n,), or at times (T,), (T, n); before and after the period it rests."""
+        t = np.asarray(time, dtype=float)
+        inside = ((t >= 0) & (t <= self.duration))[..., None]
+        P, V, A = _series(np.clip(t, 0.0, self.duration), self.duration, len(self.coefficients) // 2)
+        return Motion(P @ self.coefficients, (V @ self.coefficients) * inside, (A @ self.coefficients) * inside)
+
+    sample = sample
+
+    def trajectory(self, step: float = STEP) -> Trajectory:
+        """The motion with its joint forces at steps of so many seconds; `to_csv` writes what a controller can play."""
+        return torques_along(self.robot, self, step)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Excitation of {self.robot.name}: {self.duration:g} s, {len(self.coefficients) // 2} harmonics, "
+            f"condition {self.condition:.3g} (from {self.start:.3g})>"
+        )
+
+
+def excitation(
+    robot: Robot,
+    limits: Mapping[str, Any] | None = None,
+    *,
+    period: float = 10.0,
+    harmonics: int = 5,
+    criterion: str = "logdet",
+    rotors: bool = True,
+    starts: int = 2,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> Excitation:
+    """A motion that shows the base parameters, friction and rotors included, as well as limits allow.
+
+    limits: what differs from the robot's own: {"lower": ..., "upper": ..., "qd": ..., "qdd": ..., "tau": ...}, one number or (n,)
+    each. Where the robot has none: +-pi rad (1 m), 2 rad/s (0.5 m/s); accelerations twice the speed limit per second.
+    period: in s; the motion begins and ends at rest. harmonics: of 1/period.
+    criterion: "logdet" makes all intervals small, "condition" the ratio of the largest to the smallest.
+    starts: random motions to begin with; the best result is kept.
+
+    >>> import dalembert as da
+    >>> path = da.excitation(da.robot("planar_3r"), period=5.0, harmonics=3, starts=1)
+    >>> path.condition < path.start and path.trajectory(0.01).tau.shape == (501, 3)
+    True
+    """
+    instance(robot, Robot, "the robot of an excitation")
+    if robot.n == 0:
+        raise Error(f"{robot.name} has no joints to move")
+    choice(criterion, "criterion:", CRITERIA)
+    kept, count = limits_of(robot, limits), whole(starts, "starts", 1, 1000)
+    search = Search(robot, kept, positive(period, "period"), whole(harmonics, "harmonics", 2, 50), criterion, rotors)
+    tell = chosen(progress, f"exciting {robot.name}")
+    best, value, first = np.zeros(0), np.inf, np.inf
+    for k in range(count):
+        x = search.begin(whole(seed, "seed", 0) + k)
+        first = min(first, search.condition(x))
+        x = search.optimized(x, lambda done, k=k: tell(k * 100 + done, 100 * count))
+        if (new := search.cost(x, 0.0)[0]) < value:
+            best, value = x, new
+    tell(100 * count, 100 * count)
+    coefficients = search.still @ best.reshape(-1, robot.n)
+    return Excitation(robot, coefficients, search.period, search.condition(best), first)
+
+
+def limits_of(robot: Robot, given: Mapping[str, Any] | None) -> Limits:
+    """The robot's limits with those that are given, all finite but for forces."""
+    n, turning = robot.n, np.array([joint.kind != "prismatic" for joint in robot.joints])
+    reach = np.where(turning, np.pi, 1.0)
+    low, high = robot.lower, robot.upper
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
+    )
+    speed = np.array([joint.velocity_limit for joint in robot.joints])
+    speed = np.where(np.isfinite(speed) & (speed > 0), speed, np.where(turning, 2.0, 0.5))
+    force = np.array([joint.effort_limit if joint.effort_limit > 0 else np.inf for joint in robot.joints])
+    found: dict[str, Any] = {"lower": low, "upper": high, "qd": speed, "qdd": None, "tau": force}
+    for name, value in by_name({} if given is None else given, "limits", "{'qd': 1.5}").items():
+        choice(name, "limit:", found)
+        array = frozen_array(value, None, f"limits: {name}")
+        if array.shape not in ((), (n,)):
+            raise Error(f"limits: {name} must be one number or {n} (one per joint), got shape {array.shape}")
+        found[name] = np.broadcast_to(array, (n,)).astype(float)
+    found["qdd"] = 2 * found["qd"] if found["qdd"] is None else found["qdd"]
+    for name in ("qd", "qdd", "tau"):
+        if (found[name] <= 0).any():
+            raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
+    if (found["lower"] >= found["upper"]).any():
+        j = int(np.argmax(found["lower"] >= found["upper"]))
+        raise Error(f"limits: {robot.joint_names[j]} has no range, {found['lower'][j]:g} .. {found['upper'][j]:g}")
+    return Limits(**found)
+
+
+def _series(t: Array, period: float, harmonics: int) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations, (..., 2 harmonics + 1) each, of the coefficients c_0, a, b."""
+    w = 2 * np.pi / period * np.arange(1, harmonics + 1)
+    S, C = np.sin(t[..., None] * w), np.cos(t[..., None] * w)
+    one = np.ones((*t.shape, 1))
+    join = np.concatenate
+    return join([one, S, -C], -1), join([0 * one, w * C, w * S], -1), join([0 * one, -w * w * S, w * w * C], -1)
+
+
+class Search:
+    """The criterion as a function of the free coefficients, with its gradient, and its optimization."""
+
+    def __init__(self, robot: Robot, limits: Limits, period: float, harmonics: int, criterion: str, rotors: bool) -> None:
+        self.robot, self.limits, self.period, self.criterion = robot, limits, period, criterion
+        speeds = np.abs(drives(robot)[0]) @ limits.qd
+        self.columns = Columns(robot, TERMS, rotors, 0.02 * speeds, speeds)
+        t = np.linspace(0.0, period, SAMPLES * harmonics, endpoint=False)
+        P, V, A = _series(t, period, harmonics)
+        self.still = np.linalg.svd(np.array([V[0], A[0]]))[2][2:].T  # coefficients of motions at rest at t = 0
+        self.P, self.V, self.A = P @ self.still, V @ self.still, A @ self.still
+        self.rigid = robot.without_friction()
+        law = robot.joints
+        rubbing = np.array([joint.damping for joint in law]) * limits.qd + np.array([joint.coulomb for joint in law])
+        self.force = limits.tau - rubbing
+        if (self.force <= 0).any():
+            raise Error(f"limits: friction alone exceeds the forces of {robot.joint_names[int(np.argmin(self.force))]}")
+
+    @cached_property
+    def base(self) -> Base:
+        """Which columns are independent."""
+        return self.columns.base()
+
+    @cached_property
+    def size(self) -> Array:
+        """The size of each column at random states within the limits, (k,)."""
+        rng, L = np.random.default_rng(1), self.limits
+        q = rng.uniform(L.lower, L.upper, (300, self.robot.n))
+        qd, qdd = (rng.uniform(-x, x, (300, self.robot.n)) for x in (L.qd, L.qdd))
+        W = self.columns(q, qd, qdd)[:, :, self.base.chosen] / self.noise[:, None]
+        return np.sqrt((W**2).sum(axis=(0, 1)) * len(self.P) / 300)
+
+    @cached_property
+    def noise(self) -> Array:
+        """What errors of the joints' forces are taken to be proportional to, (n,): their limits, or the forces that occur."""
+        rng, L = np.random.default_rng(2), self.limits
+        q = rng.uniform(L.lower, L.upper, (300, self.robot.n))
+        found = np.abs(self.rigid.inverse_dynamics(q, *(rng.uniform(-x, x, q.shape) for x in (L.qd, L.qdd)))).max(axis=0)
+        return np.maximum(found, 1e-3 * max(float(found.max()), 1e-9))
+
+    @cached_property
+    def gradient(self) -> Program:
+        """(q, qd, qdd, Z) -> gradients of sum(Z * the inertial columns of the base)."""
+        robot, columns = self.robot, [int(k) for k in self.base.chosen if k < self.columns.inertial]
+        tree, coupling = robot.exact_tree, robot.coupling
+
+        def body(q: Any, qd: Any, qdd: Any, Z: Any) -> Any:
+            if coupling is not None:
+                q, qd, qdd = coupling.positions(q), coupling.rates(qd), coupling.rates(qdd)
+            Y = formulation("regressor", "regressor")(tree, q, qd, qdd)
+            Y = (Y if coupling is None else coupling.pulled_back(Y, -2))[:, columns]
+            return np.array([sum(y * z for y, z in zip(Y.ravel(), Z.ravel(), strict=True))])
+
+        shapes = {"q": (robot.n,), "qd": (robot.n,), "qdd": (robot.n,), "Z": (robot.n, len(columns))}
+        program = trace(body, shapes, outputs=("sum",))
+        return differentiate(program, ["q", "qd", "qdd"], mode="reverse")
+
+    @cached_property
+    def pulled(self) -> Any:
+        """The same, compiled."""
+        return compile_program(self.gradient)
+
+    def motion(self, x: Array) -> tuple[Array, Array, Array]:
+        """q, qd, qdd (T, n) of the free coefficients."""
+        X = x.reshape(-1, self.robot.n)
+        return self.P @ X, self.V @ X, self.A @ X
+
+    def stacked(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """W (T n, k)."""
+        W = self.columns(q, qd, qdd)[:, :, self.base.chosen]
+        return (W / self.noise[:, None] / self.size).reshape(-1, W.shape[-1])
+
+    def condition(self, x: Array) -> float:
+        """Of W with its columns scaled to 1."""
+        W = self.stacked(*self.motion(x))
+        s = np.linalg.svd(W / np.linalg.norm(W, axis=0), compute_uv=False)
+        return float(s[0] / s[-1]) if s[-1] > 0 else np.inf
+
+    def slacks(self, q: Array, qd: Array, qdd: Array) -> list[Array]:
+        """How far the motion is from its limits, in parts of them, (T, n) each: two for each of q, qd, qdd."""
+        L = self.limits
+        half, middle = MARGIN * (L.upper - L.lower) / 2, (L.upper + L.lower) / 2
+        shares = ((q - middle) / half, qd / (MARGIN * L.qd), qdd / (MARGIN * L.qdd))
+        return [1 - sign * share for share in shares for sign in (1, -1)]
+
+    def cost(self, x: Array, barrier: float) -> tuple[float, Array]:
+        """The criterion with barriers of this weight, and its gradient; infinite beyond the limits."""
+        q, qd, qdd = self.motion(x)
+        slack, n = self.slacks(q, qd, qdd), self.robot.n
+        forces = self.rigid.inverse_dynamics(q, qd, qdd) / self.force
+        slack += [1 - forces, 1 + forces]
+        if min(float(s.min()) for s in slack) <= 0:
+            return np.inf, x
+        W = self.stacked(q, qd, qdd)
+        values, vectors = np.linalg.eigh(W.T @ W)
+        if values[0] <= 1e-14 * values[-1]:
+            return np.inf, x
+        if self.criterion == "logdet":
+            value, Z = -np.log(values).sum(), -2 * W @ ((vectors / values) @ vectors.T)
+        else:
+            value = 0.5 * np.log(values[-1] / values[0])
+            Z = W @ (np.outer(vectors[:, -1], vectors[:, -1]) / values[-1] - np.outer(vectors[:, 0], vectors[:, 0]) / values[0])
+        share = barrier / q.size
+        value = value - share * sum(np.log(s).sum() for s in slack)
+        Z = Z.reshape(len(q), n, -1) / self.noise[:, None] / self.size
+        gradients = self._through_columns(q, qd, qdd, Z)
+        half = MARGIN * (self.limits.upper - self.limits.lower) / 2
+        for k, scale in enumerate((half, MARGIN * self.limits.qd, MARGIN * self.limits.qdd)):
+            gradients[k] = gradients[k] + share * (1 / slack[2 * k] - 1 / slack[2 * k + 1]) / scale
+        if np.isfinite(self.force).any():
+            pull = share * (1 / slack[6] - 1 / slack[7]) / self.force
+            slopes = self.rigid.inverse_dynamics_derivatives(q, qd, qdd)
+            gradients = [g + np.vecmat(pull, slope) for g, slope in zip(gradients, slopes, strict=True)]
+        gq, gv, ga = gradients
+        return float(value), (self.P.T @ gq + self.V.T @ gv + self.A.T @ ga).ravel()
+
+    def _through_columns(self, q: Array, qd: Array, qdd: Array, Z: Array) -> list[Array]:
+        """Gradients (T, n) of sum(Z * columns of the base) with respect to q, qd, qdd."""
+        inertial = int((self.base.chosen < self.columns.inertial).sum())
+        gradients = [np.reshape(g, q.shape) for g in self.pulled(q, qd, qdd, np.ascontiguousarray(Z[:, :, :inertial]))]
+        G, rubbing, spinning = drives(self.robot)
+        place = {name: inertial + k for k, name in enumerate(self.base.names[inertial:])}
+        for k, name in enumerate(rubbing):
+            v, v0 = qd @ G[k], self.columns.smooth[k]
+            if f"damping[{name}]" in place:
+                gradients[1] = gradients[1] + (Z[:, :, place[f"damping[{name}]"]] @ G[k])[:, None] * G[k]
+            if f"coulomb[{name}]" in place:
+                bend = (1 - np.tanh(v / v0) ** 2) / v0
+                gradients[1] = gradients[1] + (bend * (Z[:, :, place[f"coulomb[{name}]"]] @ G[k]))[:, None] * G[k]
+        for k, name in enumerate(spinning):
+            g = G[len(G) - len(spinning) + k]
+            if f"armature[{name}]" in place:
+                gradients[2] = gradients[2] + (Z[:, :, place[f"armature[{name}]"]] @ g)[:, None] * g
+        return gradients
+
+    def begin(self, seed: int) -> Array:
+        """A random motion within the limits, about the middle of the positions or another place."""
+        rng, n, L = np.random.default_rng(seed), self.robot.n, self.limits
+        steady = np.linalg.lstsq(self.P, np.ones(len(self.P)), rcond=None)[0]
+        half = (L.upper - L.lower) / 2
+        for trial in range(20):
+            place = (L.upper + L.lower) / 2 + (0 if trial == 0 else rng.uniform(-0.8, 0.8, n) * half)
+            x = rng.standard_normal((self.P.shape[1], n)) * half
+            x -= np.outer(steady, (self.P @ x).mean(axis=0))
+            for power in range(40):
+                made = np.outer(steady, place) + 0.8**power * x
+                if np.isfinite(self.cost(made.ravel(), 1.0)[0]):
+                    return (np.outer(steady, place) + 0.9 * 0.8**power * x).ravel()
+        raise Error(f"no motion of {self.robot.name} within the limits was found; are its forces large enough to hold it?")
+
+    def optimized(self, x: Array, tell: Any) -> Array:
+        """By BFGS, barrier by barrier."""
+        for k, barrier in enumerate(BARRIERS):
+            value, g = self.cost(x, barrier)
+            H = np.eye(len(x)) / max(float(np.linalg.norm(g)), 1e-12) * 0.05 * max(float(np.linalg.norm(x)), 1e-3)
+            for turn in range(ITERATIONS):
+                tell(int(100 * (k + turn / ITERATIONS) / len(BARRIERS)))
+                step = -H @ g
+                slope, a = float(g @ step), 1.0
+                if slope > -1e-6:
+                    break
+                new, g2 = self.cost(x + step, barrier)
+                while not new <= value + 1e-4 * a * slope and a > 1e-8:
+                    a /= 2
+                    new, g2 = self.cost(x + a * step, barrier)
+                if a <= 1e-8:
+                    break
+                s, y = a * step, g2 - g
+                if s @ y > 1e-12:
+                    rho = 1 / (s @ y)
+                    Hy = H @ y
+                    H = H + (1 + rho * (y @ Hy)) * rho * np.outer(s, s) - rho * (np.outer(Hy, s) + np.outer(s, Hy))
+                done, x, value, g = value - new < 1e-4, x + s, new, g2
+                if done:
+                    break
+        return x

@@ -1,0 +1,91 @@
+"""Motions that show the parameters: within their limits, better than random ones, with exact gradients."""
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.identification.excitation import Search, limits_of
+
+
+def search(robot, criterion="logdet", limits=None):
+    return Search(robot, limits_of(robot, limits), 6.0, 4, criterion, True)
+
+
+def analytic(made, x, barrier):
+    """The cost as a function that complex numbers pass through."""
+    q, qd, qdd = made.motion(x)
+    forces = made.rigid.inverse_dynamics(q, qd, qdd) / made.force
+    slack = [*made.slacks(q, qd, qdd), 1 - forces, 1 + forces]
+    W = made.stacked(q, qd, qdd)
+    if made.criterion == "logdet":
+        sign, size = np.linalg.slogdet(W.T @ W)
+        value = -(size + np.log(sign))
+    else:
+        values = np.linalg.eigvals(W.T @ W)
+        values = values[np.argsort(values.real)]
+        value = 0.5 * np.log(values[-1] / values[0])
+    return value - barrier / q.size * sum(np.log(s).sum() for s in slack)
+
+
+@pytest.mark.parametrize("criterion", ["logdet", "condition"])
+@pytest.mark.parametrize("kind", ["forces limited", "coupled", "motors"])
+def test_gradients_are_exact(kind, criterion):
+    arm, limits = da.random_robot(4, "RRR"), {"qd": 2.0}
+    if kind == "forces limited":
+        limits["tau"] = 1.5 * np.abs(arm.gravity_force(arm.random_configuration(0, 50))).max(axis=0) + 1
+    if kind == "coupled":
+        arm = arm.with_coupling({"joint3": {"joint1": 0.5, "joint2": -1.0}})
+    if kind == "motors":
+        arm = arm.with_transmission([[10.0, 0, 0], [0, 10.0, 0], [0, 5.0, 5.0]], rotor_inertia=1e-3)
+    made = search(arm, criterion, limits)
+    x = made.optimized(made.begin(0), lambda done: None)  # where neither of the two ways to compute it loses digits
+    value, g = made.cost(x, 1.0)
+    assert value == pytest.approx(analytic(made, x + 0j, 1.0).real, rel=1e-10)
+    numeric = np.array([analytic(made, x + 1e-30j * e, 1.0).imag / 1e-30 for e in np.eye(len(x))])
+    assert np.abs(g - numeric).max() < 1e-9 * np.abs(g).max()
+
+
+def test_the_gradient_costs_about_what_the_regressor_does():
+    made = search(da.robot("ur5"))
+    assert 1000 < da.trace.operation_count(made.gradient).total < 6000
+
+
+def test_limits_are_kept_and_the_ends_are_at_rest():
+    arm = da.robot("ur5")
+    limits = {"lower": -1.0, "upper": 1.2, "qd": 1.5, "qdd": 4.0, "tau": [150.0, 150, 150, 28, 28, 28]}
+    path = da.excitation(arm, limits, period=6.0, harmonics=4, starts=1)
+    q, qd, qdd = path(np.linspace(0, 6, 2000))
+    assert q.min() > -1.0 and q.max() < 1.2 and np.abs(qd).max() < 1.5 and np.abs(qdd).max() < 4.0
+    assert (np.abs(path.trajectory().tau) < limits["tau"]).all()
+    assert max(np.abs(x).max() for t in (0.0, 6.0) for x in path(t)[1:]) < 1e-9
+    assert path(7.0).qd.max() == 0 and np.allclose(path(7.0).q, path(6.0).q)
+    assert path.condition < 25 < path.start and "condition" in repr(path)
+
+
+@pytest.mark.parametrize("name", ["puma560", pytest.param("ur5", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("criterion", ["logdet", "condition"])
+def test_it_is_well_conditioned(name, criterion):
+    path = da.excitation(da.robot(name), {"qd": 2.0, "qdd": 5.0}, criterion=criterion, starts=1)
+    assert path.condition < {"logdet": 15, "condition": 9}[criterion] and path.start > 50
+
+
+def test_a_controller_can_play_it(tmp_path):
+    arm = da.robot("two_link")
+    path = da.excitation(arm, period=4.0, harmonics=3, starts=1)
+    path.trajectory(0.02).to_csv(tmp_path / "motion.csv")
+    assert np.allclose(da.Trajectory.load(tmp_path / "motion.csv", arm).q, path.sample(0.02).q)
+    control = da.ComputedTorque(arm, path, kp=100.0, kd=20.0)
+    follow = arm.simulate(path(0.0).q, duration=4.0, torque=control, step=2e-3)
+    assert np.abs(follow.q - path(follow.time).q).max() < 2e-3
+
+
+def test_what_cannot_be_is_told():
+    arm = da.robot("ur5")
+    with pytest.raises(da.Error, match="unknown criterion: 'trace'"):
+        da.excitation(arm, criterion="trace")
+    with pytest.raises(da.Error, match="no motion of ur5 within the limits"):
+        da.excitation(arm, {"tau": 1e-3})
+    with pytest.raises(da.Error, match="has no range"):
+        da.excitation(arm, {"lower": 1.0, "upper": 0.5})
+    with pytest.raises(da.Error, match="friction alone exceeds"):
+        da.excitation(arm.with_friction(coulomb=200.0))

@@ -1,0 +1,458 @@
+"""From recordings to a robot: what is read, what is found, what is told, and what cannot be."""
+
+import warnings
+
+import numpy as np
+import pytest
+from recorded import SIGMA, fourier, other, recorded, three_joints, truth
+
+import dalembert as da
+from dalembert.identification import motions as pieces
+from dalembert.identification.columns import drives
+from dalembert.identification.consistent import Problem, _parts, _value, _whitened, fit, pseudo, repaired
+
+
+def possible(robot):
+    return all(np.linalg.eigvalsh(pseudo(np.array(link.inertia.parameters)))[0] > 0 for link in robot.links)
+
+
+def errors(found, arm):
+    """Of the base parameters, in parts of what would be large."""
+    return np.abs(found.base.values - truth(found, arm)) / found.sizes
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    arm = three_joints()
+    recording = recorded(arm, 1, sigma=SIGMA, lag=0.008, step=1e-4, jitter=0.05)
+    return da.identify(other(arm), recording, validate=recorded(arm, 2, motion=1, sigma=SIGMA, lag=0.008, step=1e-4))
+
+
+# --- recordings ---------------------------------------------------------------------------------------------------------------
+
+
+def arrays(T=100):
+    arm = three_joints()
+    t = np.arange(T) / 100
+    q, qd, qdd = fourier(t, 3)
+    return arm, t, q, arm.inverse_dynamics(q, qd, qdd)
+
+
+def test_rows_that_cannot_be_used_are_told_by_number():
+    arm, t, q, tau = arrays()
+    t, q = t.copy(), q.copy()
+    t[5] = t[4]
+    q[8, 1] = np.nan
+    t[50:] += 0.1
+    with pytest.warns(
+        da.DataWarning, match=r"row 9 without a number in q .*; row 6 with the time .*; 3 gaps .* 0.11 s, after rows 6, 9, 50"
+    ):
+        recording = da.Recording(arm, t, q, tau)
+    assert len(recording) == 98 and len(recording.notes) == 3
+    made = recording.prepare(cutoff=5.0, delay=0.0)
+    assert len(made.segments) == 2  # nothing is guessed over a long gap
+
+
+def test_time_that_goes_back_is_an_error():
+    arm, t, q, tau = arrays()
+    t = t.copy()
+    t[7] = 0.0
+    with pytest.raises(da.Error, match=r"row 8: time goes back, from 0.06 to 0 s"):
+        da.Recording(arm, t, q, tau)
+    with pytest.raises(da.Error, match=r"needs time \(T,\) and tau \(T, 3\)"):
+        da.Recording(arm, t, q, tau[:-1])
+    with pytest.raises(da.Error, match="60 of 100 rows have no number in tau"):
+        da.Recording(arm, np.arange(100) / 100, q, np.where(np.arange(100)[:, None] < 60, np.nan, tau))
+
+
+def test_degrees_are_told_and_converted():
+    arm, t, q, tau = arrays()
+    with pytest.raises(da.Error, match="positions look like degrees: q of joint1 reaches"):
+        da.Recording(arm, t, np.degrees(q), tau)
+    assert np.allclose(da.Recording(arm, t, np.degrees(q), tau, degrees=True).q, q)
+    assert da.Recording(arm, t, np.degrees(q), tau, degrees=False).q.max() > 30
+
+
+def test_torque_that_never_changes_is_told():
+    arm, t, q, tau = arrays()
+    with pytest.warns(da.DataWarning, match="the torque of joint2 is 0 throughout"):
+        da.Recording(arm, t, q, tau * [1, 0, 1])
+
+
+def test_files_by_name_by_map_and_with_currents(tmp_path):
+    arm, t, q, tau = arrays()
+    G = np.array([[50.0, 0, 0], [0, 80.0, 0], [0, 20.0, 20.0]])
+    current = np.linalg.solve(G.T, tau.T).T / 0.1
+    table = np.column_stack([t, q, current])
+    np.savetxt(tmp_path / "a.csv", table, delimiter=";", comments="", header="stamp;" + ";".join(f"x{k}" for k in range(6)))
+    names = {"t": "stamp", "q": ["x0", "x1", "x2"], "current": ["x3", "x4", "x5"]}
+    read = da.Recording.load(tmp_path / "a.csv", arm, columns=names, gains=0.1, motors=G)
+    assert np.allclose(read.tau, tau) and np.allclose(read.q, q)
+    with pytest.raises(da.Error, match="currents need gains"):
+        da.Recording.load(tmp_path / "a.csv", arm, columns=names)
+    np.savetxt(tmp_path / "b.csv", np.column_stack([t, q, tau]), delimiter=",")
+    assert np.allclose(da.Recording.load(tmp_path / "b.csv", arm).tau, tau)  # t, q, tau without names
+    np.savez(tmp_path / "c.npz", time=t, positions=q, tau=tau)
+    assert np.allclose(da.Recording.load(tmp_path / "c.npz", arm, columns={"q": "positions"}).q, q)
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join([*lines[:40], lines[40][:30]]))
+    with pytest.raises(da.Error, match=r"a.csv, line 41: 2 columns, but 7 above"):
+        da.Recording.load(tmp_path / "a.csv", arm, columns=names, gains=0.1)
+    with pytest.raises(da.Error, match="there is no column actual_q_joint1"):
+        da.Recording.load(tmp_path / "a.csv", arm, columns={"q": "actual_q_{}", "t": "stamp"}, gains=0.1)
+
+
+# --- preparation --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_irregular_clock_gives_the_motion_all_the_same():
+    arm = three_joints()
+    made = recorded(arm, 0, jitter=0.3).prepare(cutoff=5.0, delay=0.0)
+    q, qd, qdd = fourier(made.time + made.recording.time[0], 3)
+    assert np.abs(made.q - q).max() < 2e-5 and np.abs(made.qd - qd).max() < 1e-3 and np.abs(made.qdd - qdd).max() < 0.06
+    assert np.ptp(np.diff(made.time)) < 1e-9
+
+
+@pytest.mark.parametrize("lag", [-0.02, 0.0, 0.0137])
+def test_the_lag_of_forces_is_found(lag):
+    made = recorded(three_joints(), 0, lag=lag, sigma=0.05 * SIGMA).prepare()
+    assert abs(made.delay - lag) < 3e-4
+
+
+def test_the_default_filter_passes_the_motion():
+    made = recorded(three_joints(), 0, encoder=1e-4, sigma=SIGMA).prepare(delay=0.0)
+    assert 2.0 < made.cutoff < 5.0  # the motion has harmonics up to 0.5 Hz
+
+
+def test_a_joint_at_rest_is_marked_and_turning_round_is_not():
+    arm, t, q, tau = arrays(1000)
+    pause = np.clip((np.abs(t - 4.5) - 1.5) / 0.5, 0, 1)  # none from 3 to 6 s
+    q = q * np.stack([1 + 0 * t, pause**3 * (10 - 15 * pause + 6 * pause**2), 1 + 0 * t], axis=1)
+    made = da.Recording(arm, t, q, tau).prepare(cutoff=5.0, delay=0.0)
+    inside = (made.time > 3.2) & (made.time < 5.8)
+    assert not made.moving[inside, 1].any() and made.moving[made.time > 7].all() and made.moving[:, [0, 2]].all()
+
+
+# --- identification -----------------------------------------------------------------------------------------------------------
+
+
+def test_exact_recordings_give_exact_parameters():
+    arm = three_joints()
+    found = da.identify(other(arm), recorded(arm), delay=0.0)
+    assert errors(found, arm).max() < 0.02  # the width of tanh, and jumps between samples
+    q, qd, qdd = fourier(np.linspace(0, 9, 50), 3, seed=5)
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    assert np.abs(found.robot.inverse_dynamics(q, qd, qdd) - tau).max() < 0.01 * np.abs(tau).max()
+    fast = np.abs(qd).min(axis=1) > 0.2
+    assert np.allclose(found.predict(q, qd, qdd)[fast], found.robot.inverse_dynamics(q, qd, qdd)[fast], rtol=1e-4)
+
+
+def test_noise_lag_steps_and_an_irregular_clock(noisy):
+    arm = three_joints()
+    assert abs(noisy.motion.delay - 0.008) < 3e-3
+    inside = np.mean([x.low <= p <= x.high for x, p in zip(noisy.intervals(), truth(noisy, arm), strict=True)])
+    assert inside > 0.8 and possible(noisy.robot)
+    assert (noisy.validation.filtered < 6).all() and (noisy.validation.raw > noisy.validation.filtered).all()
+    assert "validation, %" in repr(noisy) and "filtered, %" in repr(noisy.validation)
+
+
+def test_possible_bodies_fit_almost_as_well(noisy):
+    free = da.identify(noisy.prior, noisy.motion.recording, consistent=False, delay=noisy.motion.delay)
+    assert (noisy.residual < free.residual + 0.5).all()
+
+
+def test_bodies_stay_possible_where_least_squares_are_not():
+    arm = three_joints()
+    recording = recorded(arm, 3, sigma=20 * SIGMA, duration=4.0)
+    free = da.identify(other(arm), recording, consistent=False, delay=0.0)
+    found = da.identify(other(arm), recording, delay=0.0)
+    assert not possible(free.robot) and possible(found.robot)
+    assert not found.robot.check().errors
+
+
+def test_a_robot_that_saves_simulates_and_generates(noisy, tmp_path):
+    noisy.robot.save(tmp_path / "found.toml")
+    assert da.load(tmp_path / "found.toml") == noisy.robot
+    assert "double" in noisy.robot.generate("c", ["inverse_dynamics"])
+    control = da.SlotineLi(noisy.robot, np.zeros(3), slope=5.0, gain=10.0, rate=0.1)
+    assert noisy.robot.simulate(np.zeros(3), duration=0.01, torque=control).q.shape[1] == 3
+
+
+def test_an_impossible_prior_is_repaired_and_told():
+    arm = da.robot("puma560")
+    recording = recorded(arm, 0, size=0.4, sigma=0.1)
+    with pytest.warns(da.DataWarning, match="the prior of link1 has a mass of 0 kg"):
+        found = da.identify(arm, recording, delay=0.0)
+    assert possible(found.robot) and any("link3 has an impossible inertia" in note for note in found.notes)
+    phi, why = repaired(np.array(arm.links[1].inertia.parameters))
+    assert why == "" and np.array_equal(phi, arm.links[1].inertia.parameters)
+
+
+def test_known_parameters_are_kept():
+    arm = three_joints()
+    fixed = {"total_mass": 11.0, "m[link3]": 2.0, "damping[joint1]": 3.0, "friction_offset[joint2]": -0.1}
+    found = da.identify(other(arm), recorded(arm, 1, sigma=SIGMA), fixed=fixed, delay=0.0)
+    assert found.robot.links[2].inertia.mass == pytest.approx(2.0, abs=1e-8)
+    assert sum(link.inertia.mass for link in found.robot.links) == pytest.approx(11.0, abs=1e-8)
+    assert found.robot.joints[0].damping == pytest.approx(3.0, abs=1e-8) and possible(found.robot)
+    with pytest.raises(da.Error, match=r"unknown parameter to fix: 'm\[link9\]'"):
+        da.identify(other(arm), recorded(arm), fixed={"m[link9]": 1.0})
+
+
+def test_without_a_prior_what_is_open_is_named():
+    arm = three_joints()
+    with pytest.warns(da.DataWarning, match=r"forces do not tell \d+ parameters apart: m\[link1\]"):
+        found = da.identify(arm, recorded(arm), prior=False, delay=0.0)
+    assert errors(found, arm).max() < 0.03 and possible(found.robot)
+
+
+def test_another_robot_as_the_prior():
+    arm = three_joints()
+    near, far = (da.identify(other(arm), recorded(arm), prior=prior, delay=0.0) for prior in (arm, None))
+    off = [np.abs(x.robot.parameters() - arm.parameters()).max() for x in (near, far)]
+    assert off[0] < 1e-2 < off[1]
+    with pytest.raises(da.Error, match="has other links or joints"):
+        da.identify(arm, recorded(arm), prior=da.robot("two_link"))
+
+
+def test_a_joint_at_rest_keeps_its_prior():
+    arm = three_joints()
+    t = np.arange(0, 10, 0.01)
+    q, qd, qdd = (x * [1, 0, 1] for x in fourier(t, 3))
+    tau = arm.inverse_dynamics(q, qd, qdd) + np.array([0, 1.2, 0])  # held by any friction
+    prior = other(arm).with_friction(damping=0.7, coulomb=0.3)
+    with pytest.warns(da.DataWarning, match="joint2 is at rest throughout"):
+        found = da.identify(prior, da.Recording(arm, t, q, tau), delay=0.0)
+    assert (found.robot.joints[1].damping, found.robot.joints[1].coulomb) == (0.7, 0.3)
+    assert (found.residual[[0, 2]] < 1).all() and possible(found.robot)
+    named = {x.name for x in found.weak()}
+    assert {"damping[joint2]", "coulomb[joint2]", "armature[joint2]"} <= named
+    assert found.robot.joints[0].coulomb == pytest.approx(2.0, rel=0.02)
+
+
+def test_what_a_motion_does_not_excite_is_told_with_one_that_would():
+    arm = three_joints()
+    t = np.arange(0, 10, 0.01)
+    q, qd, qdd = (0.05 * x for x in fourier(t, 3))
+    rng = np.random.default_rng(0)
+    tau = arm.inverse_dynamics(q, qd, qdd) + SIGMA * rng.standard_normal(q.shape)
+    found = da.identify(other(arm), da.Recording(arm, t, q, tau), delay=0.0)
+    weak = {x.name: x for x in found.weak()}
+    assert len(weak) > 5 and possible(found.robot)
+    assert "joint1" in weak["armature[joint1]"].motion and weak["armature[joint1]"].deviation > 0.1
+    assert len(da.identify(other(arm), recorded(arm, 0, sigma=0.01 * SIGMA), delay=0.0).weak()) == 0
+
+
+def mistaken(change):
+    arm = three_joints()
+    recording = recorded(arm, 0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        da.identify(other(arm), da.Recording(arm, recording.time, recording.q, change(recording.tau)), delay=0.0)
+    return " ".join(str(x.message) for x in told)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda tau: tau * [1, 10, 1], "the torque of joint2 is"),
+        (lambda tau: tau * [1, 0.1, 1], "check its gain or unit"),
+        (lambda tau: tau * [1, -1, 1], "the torque of joint2 has the opposite sign"),
+    ],
+    ids=["gain", "unit", "sign"],
+)
+def test_wrong_gains_and_signs_are_told(change, says):
+    assert says in mistaken(change)
+    assert mistaken(lambda tau: tau) == ""
+
+
+def test_swapped_columns_are_told():
+    arm = da.robot("ur5")
+    recording = recorded(arm, 0, size=0.4)
+    tau = recording.tau[:, [0, 2, 1, 3, 4, 5]]
+    with pytest.warns(da.DataWarning, match="shoulder_lift_joint and elbow_joint look as if their columns were swapped"):
+        da.identify(arm, da.Recording(arm, recording.time, recording.q, tau), delay=0.0)
+
+
+def test_motors_that_move_two_joints():
+    arm = three_joints().without_armature()
+    G = np.array([[50.0, 0, 0], [0, 60.0, 0], [0, 30.0, 30.0]])
+    inertia = np.array([1e-4, 6e-5, 9e-5])
+    arm = arm.with_transmission(G, rotor_inertia=inertia)
+    t = np.arange(0, 10, 0.01)
+    q, qd, qdd = fourier(t, 3)
+    motor = 0.02 * np.tanh(qd @ G[2] / 0.5) + 1e-3 * qd @ G[2]
+    tau = arm.inverse_dynamics(q, qd, qdd) + motor[:, None] * G[2]
+    blank = other(arm)
+    with pytest.warns(da.DataWarning, match=r"only the prediction: damping\[motor3\], coulomb\[motor3\]"):
+        found = da.identify(blank, da.Recording(blank, t, q, tau), delay=0.0)
+    assert "damping[motor3]" in found.columns.names and drives(arm)[0].shape == (6, 3)
+    assert found.residual.max() < 1
+    assert found.robot.transmission.rotor_inertia[1:] == pytest.approx(inertia[1:], rel=0.2)
+
+
+@pytest.mark.parametrize("term", ["load", "stribeck", "sqrt"])
+def test_further_friction(term):
+    arm = three_joints()
+    t = np.arange(0, 10, 0.01)
+    q, qd, qdd = fourier(t, 3)
+    if term == "load":
+        real = arm.with_friction(load_friction=[0.0, 0.12, 0.1])
+    elif term == "stribeck":
+        real = arm.with_friction(static_friction=[4.0, 3.0, 1.2], stribeck_speed=0.05 * np.abs(qd).max(axis=0))
+    else:
+        real = arm
+    tau = real.inverse_dynamics(q, qd, qdd) + (np.sign(qd) * np.sqrt(np.abs(qd)) if term == "sqrt" else 0)
+    terms = ("viscous", "coulomb", "offset")
+    recording = da.Recording(arm, t, q, tau)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DataWarning)
+        plain = da.identify(other(arm), recording, terms, delay=0.0)
+        found = da.identify(other(arm), recording, (*terms, term), delay=0.0)
+    assert (found.residual[1:] < 0.6 * plain.residual[1:]).all() and possible(found.robot)
+    if term == "load":
+        assert found.robot.joints[1].load_friction == pytest.approx(0.12, abs=0.03)
+    if term == "stribeck":
+        assert found.robot.joints[0].static_friction == pytest.approx(4.0, rel=0.2)
+
+
+def test_friction_terms_have_names():
+    with pytest.raises(da.Error, match="unknown friction term: 'dry'"):
+        da.identify(three_joints(), recorded(three_joints()), ("dry",))
+
+
+def test_a_coupled_robot():
+    arm = three_joints().with_coupling({"joint3": {"joint2": -1.0}})
+    t = np.arange(0, 10, 0.01)
+    q, qd, qdd = fourier(t, 2)
+    found = da.identify(
+        arm.with_parameters(1.2 * arm.parameters()), da.Recording(arm, t, q, arm.inverse_dynamics(q, qd, qdd)), delay=0.0
+    )
+    assert found.residual.max() < 1 and possible(found.robot)
+
+
+def test_long_recordings_in_pieces_and_from_disk(monkeypatch, tmp_path):
+    arm = three_joints()
+    recording = recorded(arm, 0, duration=60.0, sigma=SIGMA)
+    whole = da.identify(other(arm), recording, delay=0.0, cutoff=4.0)
+    for name in ("time", "q", "tau"):
+        np.save(tmp_path / f"{name}.npy", getattr(recording, name))
+    held = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("time", "q", "tau")]
+    mapped = da.Recording(arm, *held)
+    assert np.shares_memory(mapped.q, held[1])  # not copied
+    monkeypatch.setattr(pieces, "PIECE", 1500)
+    parts = da.identify(other(arm), (x for x in [mapped]), delay=0.0, cutoff=4.0)
+    assert len(parts.data.kept) == 4 and parts.data.count[0] == pytest.approx(whole.data.count[0], abs=4)
+    assert np.abs(parts.base.values - whole.base.values).max() < (0.5 * whole.deviations).max()
+    assert whole.validate(mapped).filtered == pytest.approx(whole.residual, rel=0.1)
+
+
+def test_several_recordings_are_one_after_the_other():
+    arm = three_joints()
+    runs = [recorded(arm, k, sigma=SIGMA, motion=k) for k in range(3)]
+    one, all_ = (da.identify(other(arm), some, delay=0.0) for some in (runs[0], runs))
+    assert all_.deviations.mean() < 0.8 * one.deviations.mean()
+    with pytest.raises(da.Error, match="at least one recording"):
+        da.identify(arm, [])
+    with pytest.raises(da.Error, match="no joint moves"):
+        still = recorded(arm)
+        da.identify(arm, da.Recording(arm, still.time, 0 * still.q, still.tau), delay=0.0)
+
+
+# --- the consistent fit -------------------------------------------------------------------------------------------------------
+
+
+def test_derivatives_of_the_consistent_fit():
+    rng = np.random.default_rng(0)
+    phi = np.array([link.inertia.parameters for link in three_joints().links]).ravel()
+    prior, R = np.concatenate([phi, [1.0, 0.5]]), rng.standard_normal((40, 32))
+    problem = Problem(R, R @ prior, prior, 3, [30], np.ones(32), np.zeros((0, 32)), np.zeros(0), 0.3)
+    T, y = _whitened(problem)
+    y = y + 0.05 * rng.standard_normal(32)
+    _, g, H = _parts(problem, R @ T, y, 0.3)
+    h = 1e-5
+    for k in range(32):
+        e = h * np.eye(32)[k]
+        assert (_value(problem, R @ T, y + e, 0.3) - _value(problem, R @ T, y - e, 0.3)) / (2 * h) == pytest.approx(
+            g[k], rel=1e-6, abs=1e-5
+        )
+        slope = (_parts(problem, R @ T, y + e, 0.3)[1] - _parts(problem, R @ T, y - e, 0.3)[1]) / (2 * h)
+        assert np.allclose(slope, H[k], rtol=1e-6, atol=1e-5)
+    x, _ = fit(problem)
+    assert np.allclose(x, prior, rtol=1e-6)  # what both terms want
+
+
+# --- loads --------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_load_is_found():
+    arm = da.robot("ur5").with_friction(damping=2.0, coulomb=1.0)
+    load = da.Inertia.box(2.5, (0.1, 0.2, 0.15), center=(0.02, -0.03, 0.12))
+    loaded = arm.with_payload(load.mass, load.com, load.tensor)
+    recording = recorded(loaded, 0, size=0.4, sigma=0.05, lag=0.004, duration=20.0)
+    found = da.identify_payload(arm, da.Recording(arm, recording.time, recording.q, recording.tau))
+    assert found.inertia.mass == pytest.approx(2.5, rel=0.01)
+    assert np.abs(found.inertia.com - load.com).max() < 3e-3 and not found.inertia.impossible()
+    assert found.robot.total_mass - arm.total_mass == pytest.approx(found.inertia.mass)
+    assert "a load of 2." in repr(found) and found.unknown == ()
+    with pytest.raises(da.Error, match="does not move"):
+        da.identify_payload(arm, recording, link=arm.base_name)
+
+
+def test_a_load_on_a_planar_arm_has_parameters_that_nobody_can_know():
+    arm = da.robot("planar_3r")
+    path = da.excitation(arm, {"qd": 2.0}, period=4.0, harmonics=3, starts=1).trajectory(0.01)
+    tau = arm.with_payload(1.0, (0.1, 0.0, 0.0), 0.01).inverse_dynamics(path.q, path.qd, path.qdd)
+    found = da.identify_payload(arm, da.Recording(arm, path.time, path.q, tau), delay=0.0)
+    assert {"mz", "Ixx", "Iyy"} <= set(found.unknown) and found.inertia.mass == pytest.approx(1.0, rel=1e-3)
+
+
+# --- what is shown ------------------------------------------------------------------------------------------------------------
+
+
+def test_figures_and_pages(noisy, tmp_path):
+    assert len(noisy.plot().axes) == 3 * 4 + 1 and len(noisy.motion.recording.plot().axes) == 2
+    page = noisy.report(tmp_path / "found.html").read_text()
+    assert "<script" not in page and page.count('<svg class="chart"') == 12 and "speed, rad/s" in page
+    assert "Base parameters" in page and "validation, filtered" in page
+
+
+@pytest.mark.slow
+def test_a_study_has_the_section(noisy, tmp_path):
+    study = da.study(noisy.robot, tmp_path, identified=noisy, progress=False).read_text()
+    assert '<section id="identification">' in study
+
+
+def test_scipy_that_is_missing_is_told(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "scipy.signal", None)
+    with pytest.raises(da.Error, match="this needs scipy, which is not installed"):
+        da.identify(three_joints(), recorded(three_joints()))
+
+
+# --- the command line ---------------------------------------------------------------------------------------------------------
+
+
+def test_commands(tmp_path, capsys, monkeypatch):
+    from dalembert.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    arm = da.robot("planar_3r").with_friction(damping=0.5, coulomb=0.3)
+    assert (
+        main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--speed", "2"]) == 0
+    )
+    assert "condition of the scaled columns" in capsys.readouterr().out
+    move = da.Trajectory.load("motion.csv", da.robot("planar_3r"))
+    table = np.column_stack([move.time, np.degrees(move.q), arm.inverse_dynamics(move.q, move.qd, move.qdd) / 2])
+    names = ",".join(["t", *(f"pos_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))])
+    np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    given = ["run.csv", "--column", "q=pos_{}", "--column", "current=amp_{}", "--gains", "2", "--delay", "0"]
+    assert main(["identify", "planar_3r", *given, "-o", "found.toml"]) == 2
+    assert "positions look like degrees" in capsys.readouterr().err
+    more = ["--degrees", "--validate", "run.csv", "-o", "found.toml", "--report", "found.html"]
+    assert main(["identify", "planar_3r", *given, *more]) == 0
+    assert "validation, %" in capsys.readouterr().out and "identification" in (tmp_path / "found.html").read_text()
+    assert da.load("found.toml").joints[0].damping == pytest.approx(0.5, rel=0.05)
+    assert main(["identify", "planar_3r", "run.csv", "-o", "found.urdf"]) == 2
+    assert "must end in .toml" in capsys.readouterr().err
