@@ -5,7 +5,7 @@ With W(x) the stacked columns of the base along the motion with coefficients x, 
     "logdet": -log det(W^T W),    "condition": log(s_max / s_min) of W,
 
 to which limits add logarithmic barriers. Its gradient is a sum of Z * dW for a matrix Z, so one scalar, sum(Z * Y(q, qd, qdd)), is
-traced, differentiated in reverse and compiled: some two thousand operations, where the Jacobian of Y would have a hundred thousand.
+traced, differentiated in reverse and compiled: 1,700 operations for the UR5. The Jacobian of Y is never made.
 """
 
 from collections.abc import Mapping
