@@ -26,7 +26,7 @@ inertia      about the centre of mass, in link axes, true tensor entries
 link frame   in its parent's: before . motion along z . after"""
 
 
-TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "unread")
+TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "contact", "actuator", "unread")
 WRONG = ("unread", "inertia", "mimic")  # topics with which results are not those of a real robot, or not those of the file's
 
 
@@ -74,7 +74,9 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(robot: Model) -> Findings:
-    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction, unread (of a file).
+    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction.
+
+    What a file says and was not taken has the topics unread, and in MJCF contact and actuator.
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")

@@ -36,8 +36,8 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     """The same robot with its base set free: a body like the others, on a free joint, before all other joints.
 
     q begins with the quaternion (w, x, y, z) and the position of the base in the world, qd with its angular and its linear velocity
-    in axes of the base, tau with the moment and the force on it, in the same axes: zero for a robot that floats, walks or flies. The
-    fixed world is now the base, and is called "world", or "fixed_world" if something else is.
+    in axes of the base, tau with the moment and the force on it, in the same axes: zero for a robot that floats, walks or flies.
+    The fixed world is now the base, and is called "world", or "fixed_world" if something else is.
 
     >>> import dalembert as da
     >>> flying = da.robot("puma560").with_free_base()
@@ -46,8 +46,6 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     """
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
-    if robot.transmission is not None:
-        raise Error(f"{robot.name} has a transmission to its {robot.n} joints; set the base free first, then call with_transmission")
     base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)
     coupling, more = robot.coupling, len(base.joint.parts)
     if coupling is not None:
@@ -55,9 +53,11 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
         matrix[:more, :more], matrix[more:, more:] = np.eye(more), coupling.matrix
         names = (*(part.name for part in base.joint.parts), *coupling.names)
         coupling = Coupling(names, matrix, np.concatenate([np.zeros(more), coupling.offset]))
-    return replace(
-        robot, links=(base, *robot.links), base=Pose.identity(), base_name=world, base_inertia=Inertia.zero(), coupling=coupling
-    )
+    motors = robot.transmission
+    if motors is not None:
+        motors = replace(motors, matrix=np.hstack([np.zeros((len(motors.names), more)), motors.matrix]))
+    around: dict[str, Any] = {"coupling": coupling, "transmission": motors}
+    return replace(robot, links=(base, *robot.links), base=Pose.identity(), base_name=world, base_inertia=Inertia.zero(), **around)
 
 
 def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:
