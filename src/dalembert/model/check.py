@@ -171,10 +171,11 @@ def summary(robot: Model) -> Text:
 
 
 def around(robot: Model) -> dict[str, str]:
-    """What couples the joints, and what drives them, in words."""
-    found: dict[str, str] = {}
+    """What is free of the base, what couples the joints, and what drives them, in words."""
+    free = ", ".join(link.name for link in robot.links if link.joint.kind == "free")
+    found = {"free bodies": free} if free else dict[str, str]()
     if robot.coupling is not None:
-        found["coupled joints"] = ", ".join(robot.coupling.told([link.joint for link in robot.links]))
+        found["coupled joints"] = ", ".join(robot.coupling.told(robot.open.joints))
     if (motors := robot.transmission) is not None:
         speeds = [f"{name} = {sum_of(row, robot.joint_names, 0.0)}" for name, row in zip(motors.names, motors.matrix, strict=True)]
         found["motors"] = ", ".join(speeds)

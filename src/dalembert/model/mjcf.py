@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from dalembert.errors import Error
+from dalembert.errors import Error, brief
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.couple import with_coupling
 from dalembert.model.inertia import Inertia
@@ -160,7 +160,7 @@ def _joint(m: Any, j: int, name: str, flags: Flags, motors: dict[int, list[int]]
     try:
         return Joint(name, kind, damping=damping if flags.damper else 0.0, armature=armature, **single)
     except Error as error:
-        raise Error(f"body {m.body(int(m.jnt_bodyid[j])).name!r}: {error}") from None
+        raise Error(f"body {brief(m.body(int(m.jnt_bodyid[j])).name, 60)}: {error}") from None
 
 
 # --- what holds joints and bodies together ------------------------------------------------------------------------------------
