@@ -37,7 +37,9 @@ def parse_mjcf(cls: type[M], root: Element, path: Path, size: int, mimic: bool =
     try:
         if root.tag != "mujoco":
             raise Error(f"the root element is <{root.tag[:40]}>, an MJCF file has <mujoco>; it may be a part that another includes")
-        return _robot(cls, root.get("model") or path.stem, compiled(root, path.parent, size), path.name, mimic)
+        source = compiled(root, path.parent, size)
+        with np.errstate(all="ignore"):  # huge numbers overflow, which constructors reject
+            return _robot(cls, root.get("model") or path.stem, source, path.name, mimic)
     except Error as error:
         raise Error(f"{path.name}: {error}") from None
 
@@ -140,6 +142,8 @@ def _axis(m: Any, j: int, joint: Joint) -> Pose:
     """The frame of a joint in that of its body: its z is the axis."""
     if joint.kind == "free":
         return Pose.identity()
+    if joint.kind != "ball" and not 0.5 < float(np.linalg.norm(m.jnt_axis[j])) < 2:  # MuJoCo makes it 1, if it can
+        raise Error(f"joint {joint.name!r} has an axis that has no direction")
     return Pose(np.eye(3) if joint.kind == "ball" else align_z(unit(m.jnt_axis[j])), m.jnt_pos[j])
 
 
