@@ -238,7 +238,6 @@ LOOPS = {
 
 @pytest.mark.parametrize("kind", LOOPS)
 def test_loops_have_frames_that_meet_where_the_equality_holds(tmp_path, kind):
-    """And are closed, or listed where robots cannot have loops."""
     two = "".join(
         f'<body name="{name}" pos="{x} 0 0" euler="10 {x} 30"><freejoint name="{name}"/>{BALL}</body>'
         for name, x in (("a", 0), ("b", 1))
@@ -257,10 +256,36 @@ def test_loops_have_frames_that_meet_where_the_equality_holds(tmp_path, kind):
         left = first[:3, :3].T @ second[:3, :3]
         size = np.sqrt(np.clip((3 - np.trace(left)) / 4, 0, None))  # sine of half the angle
         close(np.linalg.norm(data.efc_pos[3:6]), size, 1e-9)
+
+
+FOUR_BAR = mjcf(
+    models.nested(
+        ('name="crank"', f'<joint name="q1" axis="0 1 0" ref="10"/>{BALL}'),
+        ('name="coupler" pos="0 0 0.2"', f'<joint name="q2" axis="0 1 0"/>{BALL}'),
+        ('name="rocker" pos="0.5 0 0"', f'<joint name="q3" axis="0 1 0"/>{BALL}<site name="end" pos="0 0 -0.2"/>'),
+    )
+    + '<site name="ground" pos="0.5 0 0"/>',
+    more='<equality><connect name="shut" site1="end" site2="ground"/></equality>',
+)
+
+
+def test_loops_are_closed_or_listed(tmp_path, monkeypatch):
+    robot = load(tmp_path, FOUR_BAR)
     if hasattr(da.Robot, "with_loop"):
         assert robot.loops
     else:
-        assert "equality 'pin' between frames 'pin_1' and 'pin_2' is ignored" in str(robot.check().about("unread"))
+        (found,) = robot.check().about("unread")
+        assert found.told.startswith("rocker: equality 'shut' between frames 'end' and 'ground' is ignored: closed loops are not")
+    assert not load(tmp_path, FOUR_BAR, mimic=False).check().about("unread")
+    asked = []
+
+    def with_loop(robot, *frames, **more):
+        asked.append((frames, more))
+        raise da.Error("it stays open")
+
+    monkeypatch.setattr(da.Robot, "with_loop", with_loop, raising=False)
+    assert "it stays open" in str(load(tmp_path, FOUR_BAR).check().about("unread"))
+    assert asked == [(("end", "ground"), {"kind": "point", "near": [np.radians(10), 0, 0]})]
 
 
 # --- files ----------------------------------------------------------------------------------------------------------------------

@@ -44,11 +44,11 @@ def differences(robot, model, data, states, rng):
         data.qpos[:], data.qvel[:], data.qacc[:] = theirs.q, theirs.qd, theirs.qdd
         mujoco.mj_inverse(model, data)
         tau = tree.from_mujoco(theirs.q, tau=data.qfrc_inverse.copy()).tau
-        worst[0] = max(worst[0], far(tree.inverse_dynamics(q, qd, qdd), tau))
+        worst[0] = max(worst[0], far(tree.inverse_dynamics(q, qd, qdd, backend="numpy"), tau))
         data.qfrc_applied[:] = data.qfrc_inverse
         mujoco.mj_forward(model, data)
         again = tree.from_mujoco(theirs.q, theirs.qd, data.qacc.copy()).qdd
-        worst[1] = max(worst[1], far(tree.forward_dynamics(q, qd, tau), again))
+        worst[1] = max(worst[1], far(tree.forward_dynamics(q, qd, tau, backend="numpy"), again))
     return worst
 
 

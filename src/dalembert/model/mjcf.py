@@ -6,6 +6,7 @@ are those of MuJoCo, in the order of the file; `robot.to_mujoco` gives free join
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import Element
@@ -16,10 +17,10 @@ from dalembert.errors import Error, brief
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.couple import with_coupling
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import SEVERAL, Frame, Joint, Link
+from dalembert.model.links import SEVERAL, Frame, Joint, Link, Note
 from dalembert.model.mjcf_motors import KINDS, by_joint, driven, effort, gear
 from dalembert.model.mjcf_source import Source, compiled
-from dalembert.model.mjcf_unread import Flags, noted, unread
+from dalembert.model.mjcf_unread import Flags, unread
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z, rotation_quaternion, unit
 
@@ -89,19 +90,22 @@ def _robot(cls: type[M], name: str, source: Source, file: str, mimic: bool) -> M
         Frame(names.sites[i], names.bodies[int(m.site_bodyid[i])], _pose(m.site_pos[i], m.site_quat[i])) for i in range(m.nsite)
     ]
     made = assemble(names.bodies[0], Inertia.zero(), bodies, [*frames, *(frame for loop in loops for frame in loop.frames)])
-    notes = (*made.notes, *source.notes, *unread(m, flags, names.bodies, names.joints, source.touching))
+    found = (*made.notes, *source.notes, *unread(m, flags, names.bodies, names.joints, source.touching))
     robot = cls(
         name,
         gravity=m.opt.gravity if flags.gravity else np.zeros(3),
         base_name=names.bodies[0],
         source=f"MJCF {file}",
-        **made._replace(notes=notes)._asdict(),
+        **made._replace(notes=found)._asdict(),
     )
+    notes: list[Note] = []  # a robot with one more is checked as a whole again, so they come at the end
     if mimic and flags.equality:
-        robot = _coupled(robot, m, names)
+        robot = _coupled(robot, m, names, notes)
+        start = _start(robot, m, names)
         for loop in loops:
-            robot = _closed(robot, loop)
-    return driven(robot, m, names.actuators)
+            robot = _closed(robot, loop, start, notes)
+    robot = driven(robot, m, names.actuators, notes)
+    return replace(robot, notes=(*robot.notes, *notes)) if notes else robot
 
 
 # --- bodies and joints --------------------------------------------------------------------------------------------------------
@@ -132,7 +136,8 @@ def _bodies(m: Any, names: _Names, flags: Flags) -> Iterator[Link | Fixed]:
             link = name if last else _different([f"{name}.{names.joints[j]}"], names.taken)[0]
             joint = _joint(m, j, names.joints[j], flags, motors)
             at = _axis(m, j, joint)
-            still = at @ joint.motion(-m.qpos0[m.jnt_qposadr[j]]) if joint.kind not in SEVERAL else at
+            ref = 0.0 if joint.kind in SEVERAL else float(m.qpos0[m.jnt_qposadr[j]])
+            still = at @ joint.motion(-ref) if ref else at
             before = still if joint.kind == "free" else placed @ still
             yield Link(link, parent, joint, before, at.inverse, inertia if last else Inertia.zero())
             parent, placed = link, Pose.identity()
@@ -170,7 +175,7 @@ def _joint(m: Any, j: int, name: str, flags: Flags, motors: dict[int, list[int]]
 # --- what holds joints and bodies together ------------------------------------------------------------------------------------
 
 
-def _coupled(robot: M, m: Any, names: _Names) -> M:
+def _coupled(robot: M, m: Any, names: _Names, notes: list[Note]) -> M:
     """With <equality> of joints, where it is linear: y - y0 = a0 + a1 (x - x0)."""
     follow: dict[str, dict[str, float]] = {}
     offset: dict[str, float] = {}
@@ -180,13 +185,11 @@ def _coupled(robot: M, m: Any, names: _Names) -> M:
         first, second, (a0, a1, *more) = int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e][:5].tolist()
         name, link = names.joints[first], names.bodies[int(m.jnt_bodyid[first])]
         if second >= 0 and any(more):
-            robot = noted(
-                robot,
-                link,
-                f"equality {names.equalities[e]!r}: joint {name!r} follows a polynomial of higher degree, which is ignored",
-            )
+            told = f"equality {names.equalities[e]!r}: joint {name!r} follows a polynomial of higher degree, which is ignored"
+            notes.append(Note(link, told, "unread"))
         elif name in follow:
-            robot = noted(robot, link, f"equality {names.equalities[e]!r} is ignored: joint {name!r} follows another already")
+            told = f"equality {names.equalities[e]!r} is ignored: joint {name!r} follows another already"
+            notes.append(Note(link, told, "unread"))
         else:
             y0, x0 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, max(second, 0)))
             follow[name] = {names.joints[second]: a1} if second >= 0 and a1 else {}
@@ -196,7 +199,8 @@ def _coupled(robot: M, m: Any, names: _Names) -> M:
     try:
         return with_coupling(robot, follow, offset=offset)
     except Error as error:
-        return noted(robot, names.bodies[0], f"the equalities of joints are ignored: {error}")
+        notes.append(Note(names.bodies[0], f"the equalities of joints are ignored: {error}", "unread"))
+        return robot
 
 
 class _Loop(NamedTuple):
@@ -228,13 +232,21 @@ def _loops(m: Any, names: _Names) -> Iterator[_Loop]:
         yield _Loop(called, kind, here[0], here[1], frames)
 
 
-def _closed(robot: M, loop: _Loop) -> M:
+def _start(robot: Model, m: Any, names: _Names) -> dict[str, Any]:
+    """Where the file places the joints, at which equalities of bodies hold: for those who close loops, if positions are numbers."""
+    at = {name: float(m.qpos0[m.jnt_qposadr[j]]) for j, name in enumerate(names.joints)}
+    return {"near": [at[name] for name in robot.joint_names]} if robot.n == robot.nq else {}
+
+
+def _closed(robot: M, loop: _Loop, start: dict[str, Any], notes: list[Note]) -> M:
     """With a loop closed, where robots can have loops."""
     close, why = getattr(robot, "with_loop", None), "closed loops are not supported"
     if close is not None:
         try:
-            return close(loop.first, loop.second, kind=loop.kind)
+            return close(loop.first, loop.second, kind=loop.kind, **start)
         except Error as error:
             why = str(error)
     link = robot.links[i].name if (i := robot.locate(loop.first)[0]) >= 0 else robot.base_name
-    return noted(robot, link, f"equality {loop.name!r} between frames {loop.first!r} and {loop.second!r} is ignored: {why}")
+    told = f"equality {loop.name!r} between frames {loop.first!r} and {loop.second!r} is ignored: {why}"
+    notes.append(Note(link, told, "unread"))
+    return robot

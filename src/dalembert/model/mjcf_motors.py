@@ -8,8 +8,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.model.coupling import Transmission
-from dalembert.model.links import SEVERAL, Kind
-from dalembert.model.mjcf_unread import few, noted
+from dalembert.model.links import MOST_JOINTS, SEVERAL, Kind, Note
+from dalembert.model.mjcf_unread import few
 from dalembert.model.model import Model
 
 M = TypeVar("M", bound=Model)
@@ -66,16 +66,20 @@ def _row(m: Any, a: int) -> Array:
     return row
 
 
-def driven(robot: M, m: Any, names: Sequence[str]) -> M:
+def driven(robot: M, m: Any, names: Sequence[str], notes: list[Note]) -> M:
     """The same robot with the motors of the file: its actuators on joints and on fixed tendons, by their gears."""
+    if m.nactuator and m.nv > MOST_JOINTS:
+        told = f"its {m.nactuator} actuators are no motors here: more than {MOST_JOINTS} joints are too many for a transmission"
+        notes.append(Note(robot.base_name, told, "actuator"))
+        return robot
     matrix = np.array([_row(m, a) for a in range(m.nactuator)]).reshape(m.nactuator, m.nv)
     other = [name for name, row in zip(names, matrix, strict=True) if not row.any()]
     if other:
-        robot = noted(robot, robot.base_name, f"actuators on no joint or fixed tendon are ignored: {few(other)}", "actuator")
+        notes.append(Note(robot.base_name, f"actuators on no joint or fixed tendon are ignored: {few(other)}", "actuator"))
     active = [names[a] for a in range(m.nactuator) if not plain(m, a)]
     if active:
         told = f"actuators with dynamics or feedback are taken as plain motors, which give tau: {few(active)}"
-        robot = noted(robot, robot.base_name, told, "actuator")
+        notes.append(Note(robot.base_name, told, "actuator"))
     matrix = matrix if robot.coupling is None else matrix @ robot.coupling.matrix
     motors = [a for a, row in enumerate(matrix) if row.any()]
     if not motors:

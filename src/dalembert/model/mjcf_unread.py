@@ -1,16 +1,13 @@
 """What of an MJCF file may act on its bodies but is ignored, listed by link, and what its flags switch off."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import optional
 from dalembert.model.links import Note
-from dalembert.model.model import Model
 
-M = TypeVar("M", bound=Model)
 FREE, BALL = 0, 1  # mjtJoint
 EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")  # mjtEq
 OURS = 3  # of these equalities, the first are read elsewhere
@@ -36,11 +33,6 @@ class Flags(NamedTuple):
         of_constraints = (bits.mjDSBL_EQUALITY, bits.mjDSBL_FRICTIONLOSS, bits.mjDSBL_LIMIT)
         others = (bits.mjDSBL_SPRING, bits.mjDSBL_DAMPER, bits.mjDSBL_GRAVITY)
         return cls(*(not (constraint or off & int(bit)) for bit in of_constraints), *(not off & int(bit) for bit in others))
-
-
-def noted(robot: M, link: str, remark: str, topic: str = "unread") -> M:
-    """The same robot with one more note."""
-    return replace(robot, notes=(*robot.notes, Note(link, remark, topic)))
 
 
 def few(names: Sequence[str]) -> str:
