@@ -36,7 +36,7 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     """The same robot with its base set free: a body like the others, on a free joint, before all other joints.
 
     q begins with the quaternion (w, x, y, z) and the position of the base in the world, qd with its angular and its linear velocity
-    in axes of the base, tau with the moment and the force on it, in the same axes: zero for a robot that floats, walks or flies.
+    in axes of the base, tau with the moment and the force on it in the same axes: zero for a robot that floats, walks or flies.
     The fixed world is now the base, and is called "world", or "fixed_world" if something else is.
 
     >>> import dalembert as da
