@@ -1,4 +1,4 @@
-"""URDF and TOML: what is read, what is refused, and that no bytes crash the reader."""
+"""URDF, xacro and TOML: what is read, what is refused, and that no bytes crash the reader."""
 
 import math
 import random
@@ -330,9 +330,8 @@ BAD_URDF = {
     "utf-16": ('<?xml version="1.0" encoding="utf-16"?><robot/>', "robot.urdf"),
     "nul": (b"<robot name='a\x00b'/>", "not well-formed"),
     "no link": ('<robot name="r"/>', "no <link>"),
-    "mujoco": ("<mujoco/>", "MJCF is not supported"),
     "sdf": ("<sdf/>", "SDF is not supported"),
-    "xacro": ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="l"/><xacro:foo/></robot>', "xacro"),
+    "xacro": ('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="l"/><xacro:foo/></robot>', "this is a xacro file: with a name that ends in .xacro it is expanded"),
     "two roots": (URDF.replace('<joint name="mount"', '<link name="other"/><joint name="mount"'), "exactly one root link, found 2"),
     "cycle": (URDF.replace('<parent link="world"/>', '<parent link="tool"/>'), "cycle"),
     "only a cycle": ('<robot name="r"><link name="a"/><joint name="j" type="fixed"><parent link="a"/><child link="a"/></joint></robot>', "cycle"),
@@ -500,3 +499,43 @@ def test_fuzz_random_bytes(data):
     for parse in (parse_urdf, parse_toml):
         with pytest.raises(da.Error):
             parse(da.Robot, data)
+
+
+# --- xacro ----------------------------------------------------------------------------------------------------------------------
+
+XACRO = """<robot name="macro" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="mass" default="1"/>
+  <xacro:macro name="arm" params="side"><link name="${side}"><inertial><mass value="${2 * $(arg mass)}"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="${side}_joint" type="continuous"><parent link="base"/><child link="${side}"/></joint></xacro:macro>
+  <link name="base"/><xacro:arm side="left"/><xacro:arm side="right"/>
+</robot>
+"""
+
+
+def test_xacro(tmp_path):
+    pytest.importorskip("xacro")
+    path = tmp_path / "robot.urdf.xacro"
+    path.write_text(XACRO)
+    robot = da.load(path)
+    assert (robot.joint_names, robot.total_mass) == (("left_joint", "right_joint"), 4.0)
+    assert (robot.source, robot.file) == ("URDF robot.urdf.xacro", "")
+    assert da.load(path, xacro={"mass": 1.5}).total_mass == 6.0
+    mistakes = {
+        "$(arg mass)": ("nobody", "'nobody' is not defined"),
+        '<link name="base"/>': ('<xacro:include filename="$(find nobody)/x.xacro"/>', "find"),
+        "</robot>": ("", "no element found|not well-formed"),
+        '<xacro:arm side="left"/>': ("<xacro:nobody/>", "nobody"),
+        'link="base"': ('link="none"', "'left_joint' names 'none' as parent"),
+    }
+    for old, (new, message) in mistakes.items():
+        path.write_text(XACRO.replace(old, new))
+        with pytest.raises(da.Error, match=f"^robot.urdf.xacro: .*({message})"):
+            da.load(path)
+
+
+def test_xacro_needs_its_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    (tmp_path / "robot.xacro").write_text(XACRO)
+    with pytest.raises(da.Error, match=r"this needs xacro, which is not installed: pip install 'dalembert\[xacro\]'$"):
+        da.load(tmp_path / "robot.xacro")

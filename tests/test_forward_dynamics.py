@@ -447,3 +447,16 @@ def test_kernels_come_back_from_the_cache(tmp_path):
     code = "import numpy as np, dalembert as da; x = np.full(6, 0.3); print(da.robot('puma560').forward_dynamics(x, x, x).tolist())"
     first, second = (run(code, DALEMBERT_CACHE=str(tmp_path))[0] for _ in range(2))
     assert first == second
+
+
+@some_methods
+def test_rotors_of_balls_and_free_bodies(method):
+    """Their armature takes moments in proportion to the rates of velocities, in forward dynamics as in inverse dynamics."""
+    body = da.Inertia.from_com(1.3, (0.1, 0.2, -0.1), (0.02, 0.03, 0.04))
+    joints = da.Joint("root", "free", armature=0.3), da.Joint("ball", "ball", armature=0.2)
+    ahead = da.Pose.of((0.3, 0, 0.1), (0.2, 0.3, 0.4))
+    robot = da.Robot("rotors", (da.Link("a", "base", joints[0], inertia=body), da.Link("b", "a", joints[1], ahead, inertia=body)))
+    rng = np.random.default_rng(3)
+    q, qd, qdd = robot.random_configuration(rng), rng.normal(size=9), rng.normal(size=9)
+    tau = robot.inverse_dynamics(q, qd, qdd, backend="numpy")
+    close(robot.forward_dynamics(q, qd, tau, method=method, backend="numpy"), qdd, 1e-11)

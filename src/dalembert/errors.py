@@ -117,8 +117,8 @@ def _nearest(given: str, names: list[str]) -> str | None:
     return there[0] if there else None
 
 
-def optional(name: str) -> Any:
-    """A library that only some functions need, or an Error with the command to install it.
+def optional(name: str, extra: str = "") -> Any:
+    """A library that only some functions need, or an Error with the command to install it: by the extra that has it.
 
     >>> optional("nonesuch")
     Traceback (most recent call last):
@@ -130,4 +130,5 @@ def optional(name: str) -> Any:
         package = name.partition(".")[0]
         if error.name not in (name, package):
             raise
-        raise Error(f"this needs {package}, which is not installed: pip install {package}") from None
+        command = f"pip install 'dalembert[{extra}]'" if extra else f"pip install {package}"
+        raise Error(f"this needs {package}, which is not installed: {command}") from None

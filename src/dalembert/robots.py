@@ -1,5 +1,6 @@
 """The robot that users hold: a model with every quantity bound to it, one line each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -256,13 +257,15 @@ def robot(name: str) -> Robot:
     return zoo.robot(Robot, name)
 
 
-def load(path: str | Path, *, mimic: bool = True, free_base: bool = False) -> Robot:
-    """A robot from a URDF or TOML file. Suspicious data are kept as they are, with one warning; `robot.check()` lists them.
+def load(path: str | Path, *, mimic: bool = True, free_base: bool = False, xacro: Mapping[str, str | float] | None = None) -> Robot:
+    """A robot from a URDF, xacro, MJCF or TOML file. Suspicious data are kept as they are, with one warning.
 
+    `robot.check()` lists them, and what of the file was not understood. MJCF needs the package mujoco, xacro the package xacro.
     Joints that mimic others follow them, and are not among `joint_names`; with mimic=False all joints are free.
     free_base=True sets the base free, as `with_free_base` does: for robots that walk, fly or float.
+    xacro: arguments of a xacro file by name. The file is a program; expand only those that you trust.
     """
-    return files.load(Robot, path, mimic=mimic, free_base=free_base)
+    return files.load(Robot, path, mimic=mimic, free_base=free_base, xacro=xacro)
 
 
 def random_robot(seed: int, joints: str = "RPRRP", parents: list[int] | tuple[int, ...] | None = None) -> Robot:

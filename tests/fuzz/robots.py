@@ -4,7 +4,11 @@ import random
 import tempfile
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+
+import numpy as np
+from mjcf_models import GRIPPER, HUMANOID, MOTORS
 
 import dalembert as da
 from fuzz.harness import explained
@@ -36,7 +40,10 @@ def sources() -> dict[str, bytes]:
     """Good files, by the ending of their names."""
     built_in = files("dalembert.model.zoo")
     kept = {f"{name}.toml": built_in.joinpath(f"{name}.toml").read_bytes() for name in ("two_link", "rp", "panda")}
-    return {"arm.urdf": URDF, "arm.xml": URDF, **kept}
+    mjcf = (
+        {"hand.xml": GRIPPER.encode(), "body.mjcf": HUMANOID.encode(), "geared.xml": MOTORS.encode()} if find_spec("mujoco") else {}
+    )
+    return {"arm.urdf": URDF, "arm.xml": URDF, **kept, **mjcf}
 
 
 def case(seed: int) -> None:
@@ -56,6 +63,7 @@ def case(seed: int) -> None:
             str(robot.check())
             robot.save(Path(folder) / "again.toml")
             da.load(Path(folder) / "again.toml")
-            robot.inverse_dynamics(robot.neutral(), robot.neutral(), robot.neutral(), backend="numpy")
+            still = np.zeros(robot.n)
+            robot.inverse_dynamics(robot.neutral(), still, still, backend="numpy")
         except Exception as error:
             explained(error, f"a changed {name} that loads")

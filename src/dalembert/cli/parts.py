@@ -10,12 +10,10 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.model.files import load
+from dalembert.model.files import SUFFIXES, load
 from dalembert.robots import Robot
 from dalembert.storage.saving import save_text
 from dalembert.text import table
-
-FILES = (".urdf", ".xml", ".toml")
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -25,7 +23,7 @@ def complete_robot(incomplete: str) -> list[str]:
         there = sorted(Path(folder or ".").iterdir())
     except OSError:
         there = []
-    matches = [x for x in there if x.name.startswith(start) and (x.is_dir() or x.suffix.lower() in FILES) and x.name[:1] != "."]
+    matches = [x for x in there if x.name.startswith(start) and (x.is_dir() or x.suffix.lower() in SUFFIXES) and x.name[:1] != "."]
     names = [name for name in da.robot_names() if name.startswith(incomplete)]
     before = incomplete.removesuffix(start)
     return [*names, *(f"{before}{x.name}{'/' if x.is_dir() else ''}" for x in matches)]
@@ -41,7 +39,8 @@ def completing(*names: str) -> Callable[[str], list[str]]:
 
 
 RobotName = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A built-in name, or a .urdf or .toml file.", autocompletion=complete_robot)
+    str,
+    typer.Argument(metavar="ROBOT", help="A built-in name, or a .urdf, .xacro, MJCF or .toml file.", autocompletion=complete_robot),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")]
 

@@ -150,6 +150,8 @@ def formulated(model: Model, quantity: str, method: str) -> Callable[..., Any]:
         here, given["q"] = placed(model, given["q"], tree, weighed=weighed)
         if "qdd" in given:
             given["qdd"] = given["qdd"] - excess(model, given["qd"])
+        if quantity == "forward_dynamics" and (rotors := given["pivots"].armature) is not None:
+            given["tau"] = given["tau"] - rotors * excess(model, given["qd"])  # rotors turn with nu', the pivots with qdd
         found = function(here, **given)
         if quantity == "forward_dynamics":
             return found + excess(model, given["qd"])

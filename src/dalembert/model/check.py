@@ -26,7 +26,7 @@ inertia      about the centre of mass, in link axes, true tensor entries
 link frame   in its parent's: before . motion along z . after"""
 
 
-TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "unread")
+TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "contact", "actuator", "unread")
 WRONG = ("unread", "inertia", "mimic")  # topics with which results are not those of a real robot, or not those of the file's
 
 
@@ -74,7 +74,9 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(robot: Model) -> Findings:
-    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction, unread (of a file).
+    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction.
+
+    What a file says and was not taken has the topics unread, and in MJCF contact and actuator.
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
@@ -172,8 +174,9 @@ def summary(robot: Model) -> Text:
 
 
 def around(robot: Model) -> dict[str, str]:
-    """What couples the joints, and what drives them, in words."""
-    found: dict[str, str] = {}
+    """What is free of the base, what couples the joints, and what drives them, in words."""
+    free = ", ".join(link.name for link in robot.links if link.joint.kind == "free")
+    found = {"free bodies": free} if free else dict[str, str]()
     if robot.coupling is not None:
         found["coupled joints"] = ", ".join(robot.coupling.told(robot.open.joints))
     if robot.loops:

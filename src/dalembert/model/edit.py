@@ -46,10 +46,6 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     """
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
-    if robot.transmission is not None:
-        raise Error(
-            f"{robot.name} has a transmission to its {robot.n} joints; set the base free first, then call with_transmission"
-        )
     base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)
     coupling, more = robot.coupling, len(base.joint.parts)
     if coupling is not None:
@@ -57,9 +53,11 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
         matrix[:more, :more], matrix[more:, more:] = np.eye(more), coupling.matrix
         names = (*(part.name for part in base.joint.parts), *coupling.names)
         coupling = Coupling(names, matrix, np.concatenate([np.zeros(more), coupling.offset]))
-    return replace(
-        robot, links=(base, *robot.links), base=Pose.identity(), base_name=world, base_inertia=Inertia.zero(), coupling=coupling
-    )
+    motors = robot.transmission
+    if motors is not None:
+        motors = replace(motors, matrix=np.hstack([np.zeros((len(motors.names), more)), motors.matrix]))
+    around: dict[str, Any] = {"coupling": coupling, "transmission": motors}
+    return replace(robot, links=(base, *robot.links), base=Pose.identity(), base_name=world, base_inertia=Inertia.zero(), **around)
 
 
 def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any = 0.0, link: str | None = None) -> M:

@@ -1,4 +1,4 @@
-"""Reading and writing robots: URDF, and the package's own TOML format (described in docs/format.md)."""
+"""Reading and writing robots: URDF, xacro, MJCF, and the package's own TOML format (described in docs/format.md)."""
 
 import os
 import re
@@ -26,6 +26,7 @@ from dalembert.storage.opening import file_path, opened, told
 from dalembert.storage.saving import save_text
 
 M = TypeVar("M", bound=Model)
+SUFFIXES = (".urdf", ".xml", ".mjcf", ".xacro", ".toml")
 FORMAT = "dalembert robot 1"
 # of TOML: strings (to the end of the line or file where theirs is missing) and remarks, which may hold anything
 STRINGS = re.compile(
@@ -36,35 +37,64 @@ JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
 
-def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool = False) -> M:
-    """A robot from a `.urdf` (or `.xml`) or `.toml` file. Suspicious data are kept as they are, with one warning.
+def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool = False, xacro: Any = None) -> M:
+    """A robot from a URDF, xacro, MJCF or TOML file. Suspicious data are kept as they are, with one warning.
 
-    mimic=False passes over all that couples joints; free_base=True sets the base free.
+    mimic=False passes over all that couples joints; free_base=True sets the base free; xacro: arguments of a xacro file by name.
     """
-    from dalembert.model.urdf import parse_urdf  # with it comes all of XML
-
     path, coupled, freed = file_path(path), flag(mimic, "load: mimic"), flag(free_base, "load: free_base")
-    readers = {".urdf": parse_urdf, ".xml": parse_urdf, ".toml": parse_toml}
     suffix = path.suffix.lower()
     with told(str(path), "read"):
-        inside = sorted(x.name for x in path.iterdir() if x.suffix.lower() in readers) if path.is_dir() else None
+        inside = sorted(x.name for x in path.iterdir() if x.suffix.lower() in SUFFIXES) if path.is_dir() else None
     if inside is not None:
         there = f"such as {path / inside[0]}" if inside else "there is none in it"
         raise Error(f"{path} is a folder: name a .urdf or .toml file, {there}")
-    if suffix not in readers:
-        hint = "; expand it to URDF first: xacro FILE > arm.urdf" if suffix == ".xacro" else ""
-        raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(readers)}{hint}")
-    with opened(path) as file:
-        data = file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1)
-    if len(data) > limits.ROBOT_BYTES:
-        raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
-    model = readers[suffix](cls, data, path.name, coupled)
-    if suffix != ".toml":
-        model = replace(model, file=str(path.absolute()))
+    if suffix not in SUFFIXES:
+        raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(SUFFIXES)}")
+    if xacro is not None and suffix != ".xacro":
+        raise Error(f"{path.name}: xacro arguments are for files that end in .xacro")
+    model = parse_toml(cls, _content(path), path.name, coupled) if suffix == ".toml" else _xml_model(cls, path, coupled, xacro)
     if doubts := check(model).errors:
         more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return with_free_base(model) if freed else model
+
+
+def _content(path: Path) -> bytes:
+    with opened(path) as file:
+        return _small(file.read(min(os.fstat(file.fileno()).st_size, limits.ROBOT_BYTES) + 1), path)
+
+
+def _small(data: bytes, path: Path) -> bytes:
+    if len(data) > limits.ROBOT_BYTES:
+        raise Error(f"{path.name}: larger than {limits.ROBOT_BYTES >> 20} MiB, too large for a robot file")
+    return data
+
+
+def _expanded(path: Path, given: Any) -> bytes:
+    from dalembert.model.xacro import expanded
+
+    return expanded(path, given)
+
+
+def _xml_model(cls: type[M], path: Path, mimic: bool, xacro: Any) -> M:
+    """From URDF or MJCF, told by the root element."""
+    from dalembert.model.xml import parse  # and all that comes with it
+
+    macros = path.suffix.lower() == ".xacro"
+    data = _small(_expanded(path, xacro), path) if macros else _content(path)
+    try:
+        root = parse(data)
+    except Error as error:
+        raise Error(f"{path.name}: {error}") from None
+    if root.tag.startswith("mujoco") or path.suffix.lower() == ".mjcf":
+        from dalembert.model.mjcf import parse_mjcf
+
+        return parse_mjcf(cls, root, path, len(data), mimic)
+    from dalembert.model.urdf import parse_urdf
+
+    model = parse_urdf(cls, root, path.name, mimic)
+    return model if macros else replace(model, file=str(path.absolute()))
 
 
 def parse_toml(cls: type[M], data: bytes, what: str = "TOML", mimic: bool = True) -> M:

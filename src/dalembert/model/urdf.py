@@ -31,24 +31,24 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # flo
 UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
 
 
-def parse_urdf(cls: type[M], data: bytes, what: str = "URDF", mimic: bool = True) -> M:
-    """A robot from the bytes of a URDF file; `what` names it in errors. With mimic=False <mimic> is passed over.
+def parse_urdf(cls: type[M], data: bytes | Element, what: str = "URDF", mimic: bool = True) -> M:
+    """A robot from the bytes or the root element of a URDF file, which is `what` in errors; mimic=False passes over <mimic>.
 
     Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
     inertia is taken as it is, and what is not understood is noted (see `check`); gravity is (0, 0, -9.81).
     """
     try:
-        return _robot(cls, xml.parse(data), what, mimic)
+        return _robot(cls, xml.parse(data) if isinstance(data, bytes) else data, what, mimic)
     except Error as error:
         raise Error(f"{what}: {error}") from None
 
 
 def _robot(cls: type[M], root: Element, what: str, mimic: bool) -> M:
     if root.tag != "robot":
-        hint = {"mujoco": ": MJCF is not supported", "sdf": ": SDF is not supported"}.get(root.tag, "")
+        hint = ": SDF is not supported" if root.tag == "sdf" else ""
         raise Error(f"the root element is <{root.tag[:40]}>, a URDF has <robot>{hint}")
     if any(str(e.tag).startswith("xacro:") or any("${" in v for v in e.attrib.values()) for e in root.iter()):
-        raise Error("this is a xacro file; expand it first: xacro FILE > arm.urdf")
+        raise Error("this is a xacro file: with a name that ends in .xacro it is expanded")
     inertias: dict[str, Inertia] = {}
     for element in root.findall("link"):
         name = text(element.get("name"), "the name of a link")

@@ -11,15 +11,17 @@ PIECE = 1 << 16  # bytes
 
 def parse(data: bytes, text: bool = False) -> Element:
     """The root element of a document, with the text in its elements if wanted, or an error with the place where it is broken."""
-    builder, depth, items = TreeBuilder(), 0, 0
+    builder, depth, items, nested = TreeBuilder(), 0, 0, False
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, items
+        nonlocal depth, items, nested
         depth += 1
+        nested = nested or (depth == 1 and tag.startswith("mujoco"))
         items += 1 + len(attributes)
-        if depth > limits.XML_DEPTH:
-            raise Error(f"elements nested deeper than {limits.XML_DEPTH} (line {parser.CurrentLineNumber})")
+        most = limits.MJCF_DEPTH if nested else limits.XML_DEPTH
+        if depth > most:
+            raise Error(f"elements nested deeper than {most} (line {parser.CurrentLineNumber})")
         if items > limits.XML_ITEMS:
             raise Error(f"more than {limits.XML_ITEMS} elements and attributes, too large")
         for name, value in attributes.items():
