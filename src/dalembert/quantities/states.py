@@ -7,8 +7,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
 from dalembert.engine.kernels import compile
+from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.singular import singular_states
 from dalembert.errors import Error, SingularWarning, brief, warn
@@ -47,10 +49,10 @@ def evaluate_states(
     def computed() -> Iterator[States]:
         nonlocal count, singular, first
         for states in read_states(robot, source, wanted, progress):
-            states |= {part: np.zeros_like(states["q"]) for part in described.inputs if part not in wanted}
+            states |= {part: np.zeros((len(states["q"]), robot.n)) for part in described.inputs if part not in wanted}
             given = [states[x] for x in described.inputs]
             values = compile(robot, quantity, method)(*given)
-            weak = singular_states(robot, described, method, (values,), given[0], (len(values),)) if described.divides else None
+            weak = _singular(robot, described, method, values, given)
             if weak is not None:
                 first = count + int(np.argmax(weak >= 0)) if first < 0 else first
                 singular += int((weak >= 0).sum())
@@ -63,9 +65,19 @@ def evaluate_states(
         raise Error(f"{source if isinstance(source, str | Path) and str(source) != '-' else 'the input'}: it contains no states")
     write_states(robot, target, chain([first_piece], pieces), names=names)
     if singular:
+        what = "the loops" if robot.loops else "the mass matrix"
         warn(
-            f"{quantity}: the mass matrix of {robot.name} is singular at {singular} of {count} states, the result is NaN there; "
-            f"the first is state {first + 1}",
+            f"{quantity}: {what} of {robot.name} {'are' if robot.loops else 'is'} singular at {singular} of {count} states, the "
+            f"result is NaN there; the first is state {first + 1}",
             SingularWarning,
         )
     return count
+
+
+def _singular(robot: Model, quantity: Quantity, method: str, values: Array, given: list[Array]) -> Array | None:
+    """For each state something not below 0 where its result is NaN though it is finite itself; None where all are fine."""
+    if robot.loops:
+        finite = np.logical_and.reduce([np.isfinite(x).all(axis=-1) for x in given])
+        weak = np.where(np.isnan(values).any(axis=-1) & finite, 0, -1)
+        return weak if (weak >= 0).any() else None
+    return singular_states(robot, quantity, method, (values,), given[0], (len(values),)) if quantity.divides else None

@@ -152,13 +152,14 @@ def _page(
     head = header(robot, motion, kind)
     robot, motion, own = *charted(robot, motion), robot
     counts = computing.counted(robot, compared if robot is own else None)
+    flies = any(link.joint.kind == "free" for link in own.links)
     stage = looking(robot, motion, looks)
     computed = computing.live(robot, stage, everything)
     data = {
         "name": safe_name(robot.name),
         "links": list(robot.link_names),
         "motion": computing.recorded(motion),
-        "scene": scene(robot, motion, stage, looks),
+        "scene": scene(robot, motion, stage, looks) | ({"stand": 0.0} if flies else {}),  # nothing carries what is free
     }
     top = (
         head
