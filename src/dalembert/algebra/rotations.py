@@ -123,19 +123,6 @@ def quaternion_of(R: Array) -> Array:
         return row / np.sqrt((row * row).sum(axis=-1, keepdims=True))
 
 
-def rotation_of(quaternion: Array) -> Array:
-    """Rotations (..., 3, 3) of quaternions (..., 4) of any length but 0."""
-    w, x, y, z = (quaternion[..., k] for k in range(4))
-    with np.errstate(all="ignore"):
-        s = 2 / (w * w + x * x + y * y + z * z)
-    rows = (
-        (1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)),
-        (s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)),
-        (s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
 def rotation_matrix(fixed: ArrayLike, rotated: ArrayLike) -> Array:
     """W_ij = e_i . e'_j of fixed axes e and rotated axes e', the rows of the arguments. Signature (3,3),(3,3)->(3,3).
 

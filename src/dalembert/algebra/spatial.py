@@ -234,6 +234,16 @@ def rotation_about_z(c: Any, s: Any) -> Array:
     return np.stack([stack([c, -s, o]), stack([s, c, o]), stack([o, o, o + 1])], axis=-2)
 
 
+def rotation_of(quaternion: Any) -> Array:
+    """The rotation (..., 3, 3) of a quaternion (w, x, y, z) of any length but 0: rational, so programs can be proven."""
+    w, x, y, z = (quaternion[..., k] for k in range(4))
+    scale = 2 / (w * w + x * x + y * y + z * z)
+    a, b, c = scale * x, scale * y, scale * z
+    xx, yy, zz, xy, xz, yz, wx, wy, wz = a * x, b * y, c * z, a * y, a * z, b * z, a * w, b * w, c * w
+    rows = [1 - (yy + zz), xy - wz, xz + wy], [xy + wz, 1 - (xx + zz), yz - wx], [xz - wy, yz + wx, 1 - (xx + yy)]
+    return np.stack([stack(row) for row in rows], axis=-2)
+
+
 def turn_z(c: Any, s: Any, v: Any) -> Array:
     """Rz v for the rotation by an angle with cosine c and sine s."""
     x, y, z = v[..., 0], v[..., 1], v[..., 2]

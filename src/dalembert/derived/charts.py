@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, Transform, compose, cross, join, rotate, rotate_back, skew, stack, zeros
+from dalembert.algebra.spatial import Array, Transform, compose, cross, rotate, rotate_back, rotation_of, skew, stack, zeros
 from dalembert.formulations import formulation
 from dalembert.model.model import Model, Run
 from dalembert.model.spread import TO
@@ -28,17 +28,6 @@ from dalembert.model.tree import Tree
 
 FIRST = TO[0].rotation.astype(int)  # the first joint of a run is about x
 ARGUMENTS = {"forward_dynamics": ("q", "qd", "tau")}  # of formulations, where they are not q, qd, qdd
-LOCAL = ("mass_matrix", "inverse_mass_matrix")  # of q alone
-
-
-def rotation(quaternion: Any) -> Array:
-    """The matrix (3, 3) of a quaternion (w, x, y, z) of any length but 0."""
-    w, x, y, z = (quaternion[k] for k in range(4))
-    scale = 2 / (w * w + x * x + y * y + z * z)
-    a, b, c = scale * x, scale * y, scale * z
-    xx, yy, zz, xy, xz, yz, wx, wy, wz = a * x, b * y, c * z, a * y, a * z, b * z, a * w, b * w, c * w
-    rows = [1 - (yy + zz), xy - wz, xz + wy], [xy + wz, 1 - (xx + zz), yz - wx], [xz - wy, yz + wx, 1 - (xx + yy)]
-    return np.stack([stack(row) for row in rows])
 
 
 def placed(model: Model, q: Any, tree: Tree | None = None, *, weighed: bool = False) -> tuple[Tree, Any]:
@@ -51,7 +40,7 @@ def placed(model: Model, q: Any, tree: Tree | None = None, *, weighed: bool = Fa
         return tree, q
     R, p, gravity = tree.before.rotation.astype(object), tree.before.translation.astype(object), tree.gravity
     for run in model.runs:
-        turn, at, i = rotation(q[run.positions][:4]), q[run.positions][4:], run.v
+        turn, at, i = rotation_of(q[run.positions][:4]), q[run.positions][4:], run.v
         here = Transform(FIRST.T @ turn @ FIRST, rotate_back(FIRST, at) if len(at) else zeros(3))  # in axes of the first joint
         if weighed and run.kind == "free" and tree.parents[i] < 0 and tree.parents.count(-1) == 1:
             gravity = rotate(R[i], rotate_back(here.rotation, rotate_back(R[i], gravity)))
@@ -62,21 +51,16 @@ def placed(model: Model, q: Any, tree: Tree | None = None, *, weighed: bool = Fa
 
 def at_home(model: Model, q: Any) -> Array:
     """Positions of the joints of a spread robot, (n,), its balls and free bodies at home."""
-    return stack(_joints(model, q, lambda run: [0] * len(range(model.n)[run.velocities])))
+    parts: list[Any] = list(q)
+    for run in reversed(model.runs):
+        parts[run.positions] = [0] * len(range(model.n)[run.velocities])
+    return stack(parts)
 
 
 def positions_of(model: Model) -> dict[int, int]:
     """Where in q the position of each joint is, by its place in qd: of all but balls and free bodies."""
     joints = {i: i + sum(run.v < i for run in model.runs) for i in range(model.n)}
     return {i: k for i, k in joints.items() if not any(i in range(model.n)[run.velocities] for run in model.runs)}
-
-
-def _joints(model: Model, q: Any, of_run: Callable[[Run], list[Any]]) -> list[Any]:
-    """The positions of joints of one degree of freedom, and others for the runs, in the order of joints."""
-    parts: list[Any] = list(q)
-    for run in reversed(model.runs):
-        parts[run.positions] = of_run(run)
-    return parts
 
 
 def spread_positions(model: Model, q: Any) -> Any:
@@ -119,7 +103,7 @@ def position_rate(model: Model, q: Any, qd: Any) -> Any:
         own, nu = q[run.positions], qd[run.velocities]
         (w, x, y, z), (a, b, c) = own[:4], nu[:3]
         turned = [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
-        return [*(t / 2 for t in turned), *(rotate(rotation(own[:4]), nu[3:]) if len(nu) > 3 else ())]
+        return [*(t / 2 for t in turned), *(rotate(rotation_of(own[:4]), nu[3:]) if len(nu) > 3 else ())]
 
     if not model.runs:
         return qd
@@ -161,9 +145,3 @@ def formulated(model: Model, quantity: str, method: str) -> Callable[..., Any]:
         return found
 
     return whole
-
-
-def turned(model: Model, h: Any) -> Any:
-    """A wrench or momentum (moment, force) from base axes to those of the world."""
-    R = model.exact_base.rotation
-    return join(rotate(R, h[:3]), rotate(R, h[3:]))

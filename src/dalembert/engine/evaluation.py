@@ -190,13 +190,9 @@ def _inputs(call: Call) -> tuple[list[Array], tuple[str, ...], tuple[int, ...]]:
     if isinstance(wrenches := given.get("wrenches"), Mapping):
         given["wrenches"] = named_wrenches(robot, joint_vector(robot, quantity.name, "q", given["q"]), wrenches)
     arrays = [checked(robot, quantity.name, name, given[name], values) for name, values in wanted.items()]
-    for run in robot.runs:
-        for x, (name, values) in zip(arrays, wanted.items(), strict=True):
-            if values.shape == ("q",) and not x[..., run.q : run.q + 4].any(axis=-1).all():
-                raise Error(
-                    f"{quantity.name}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
-                    "(1, 0, 0, 0) is none at all"
-                )
+    for x, (name, values) in zip(arrays, wanted.items(), strict=True) if robot.runs else ():
+        if values.shape == ("q",):
+            check_quaternions(robot, quantity.name, name, x)
     batches = {name: a.shape[: a.ndim - len(values.shape)] for a, (name, values) in zip(arrays, wanted.items(), strict=True)}
     return arrays, optional, broadcast(batches, quantity.name)
 
@@ -259,9 +255,21 @@ def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array
 # --- arrays -------------------------------------------------------------------------------------------------------------
 
 
+def check_quaternions(robot: Model, function: str, name: str, q: Array) -> None:
+    """Refuse positions of ball and free joints that are no rotations."""
+    for run in robot.runs:
+        if not q[..., run.q : run.q + 4].any(axis=-1).all():
+            raise Error(
+                f"{function}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
+                "(1, 0, 0, 0) is none at all"
+            )
+
+
 def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
     """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
     array = checked(robot, function, name, value, Values(("q" if name in POSITIONS else "n",), ""))
+    if name in POSITIONS:
+        check_quaternions(robot, function, name, array)
     return array if array.dtype.kind == "c" else array.astype(float)
 
 

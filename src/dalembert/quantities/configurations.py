@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.motions import exp_se3, log_se3
-from dalembert.algebra.rotations import exp_so3, log_so3, quaternion_of, rotation_of
-from dalembert.algebra.spatial import Array, cross, rotate, rotate_back
+from dalembert.algebra.rotations import exp_so3, log_so3, quaternion_of
+from dalembert.algebra.spatial import Array, cross, rotate, rotate_back, rotation_of
 from dalembert.arguments import batch
 from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dalembert.algebra.rotations import rotation_of
-from dalembert.algebra.spatial import Array, rotate_back
+from dalembert.algebra.spatial import Array, rotate_back, rotation_of
 from dalembert.model.spread import spread
 from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion
