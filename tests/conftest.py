@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 
 import dalembert as da
 from dalembert.formulations import formulation

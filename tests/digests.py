@@ -8,7 +8,7 @@ other than the default method, and the rates of 6n x 6n operators. Everything fo
 
 import sys
 
-from arms import ARMS
+from builtin import ARMS
 
 import dalembert as da
 from dalembert.engine.registry import QUANTITIES

@@ -9,7 +9,7 @@ import argparse
 from typing import NamedTuple
 
 import numpy as np
-from arms import ARMS
+from builtin import ARMS
 
 import dalembert as da
 from dalembert.simulation import moreau

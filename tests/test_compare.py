@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 
 import dalembert as da
 from dalembert.engine.size import work

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep, world_poses
 
 import dalembert as da

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 from conftest import close, run
 from test_native import HEAVY, MIXED, states
 

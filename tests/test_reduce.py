@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 from conftest import MOVING, STRUCTURES, close, directly, some_methods, sweep
 from oracle import answer
 

@@ -3,7 +3,7 @@
 import event_driven
 import numpy as np
 import pytest
-from arms import ARMS
+from builtin import ARMS
 from conftest import sweep
 from random_steps import random_steps
 from scipy.integrate import solve_ivp

@@ -66,8 +66,6 @@ INTERNAL = (
     "is_tree",
     "runs",
     "virtual",
-    "with_poses",
-    "without_poses",
     "exact_tree",
     "exact_base",
     "reduced_tree",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.precise import exact
-from dalembert.algebra.spatial import Ad_inverse_dual, homogeneous, pseudo_inertia, tensor_of, zeros
+from dalembert.algebra.spatial import Ad_inverse_dual, homogeneous, pseudo_inertia, symmetric, zeros
 from dalembert.derived import kinematics
 from dalembert.derived.charts import placed, position_rate
 from dalembert.derived.make import Body, Make
@@ -51,8 +51,10 @@ def composite_inertia(model: Model, q: Any) -> Any:
     whole = fixed @ pseudo_inertia(exact(base.mass), exact(base.com), exact(base.tensor)) @ fixed.T + sum(moments, zeros((4, 4)))
     m, h = whole[3, 3], whole[:3, 3]
     found = zeros((6, 6)).astype(object)
-    found[:3, :3] = tensor_of(whole[:3, :3] - h[:, None] * h[None, :] / m)
-    found[3:, 3:] = m * np.eye(3, dtype=int)
+    second = symmetric(whole[:3, :3] - h[:, None] * h[None, :] / m)
+    trace = second[0, 0] + second[1, 1] + second[2, 2]
+    found[:3, :3] = [[(trace if i == j else 0) - second[i, j] for j in range(3)] for i in range(3)]
+    found[3:, 3:] = np.diag([m, m, m])
     return found
 
 

@@ -10,13 +10,13 @@ traced, differentiated in reverse and compiled: 1,700 operations for the UR5. Th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, frozen_array, instance, positive, whole
+from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.identification.columns import Base, Columns, drives

@@ -11,7 +11,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, flag, frozen_array, number, numbers
 from dalembert.errors import Error, brief
 from dalembert.model.coupling import Coupling, Transmission, following
-from dalembert.model.model import Model
+from dalembert.model.model import Model, with_poses, without_poses
 
 M = TypeVar("M", bound=Model)
 BROKEN = 1e-6  # how far joints may be off their coupling, relative to 1 + |q|
@@ -112,7 +112,7 @@ def to_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     if rates:
         return robot.coupling.rates(y)
     poses = {run.joint: y[..., run.positions] for run in robot.runs}
-    return robot.open.with_poses(robot.coupling.positions(robot.without_poses(y)), lambda run: poses[run.joint])
+    return with_poses(robot.open, robot.coupling.positions(without_poses(robot, y)), lambda run: poses[run.joint])
 
 
 def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
@@ -128,7 +128,7 @@ def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     if robot.coupling is None:
         return np.array(all_)
     poses = {} if rates else {run.joint: all_[..., run.positions] for run in free.runs}
-    all_ = all_ if rates else free.without_poses(all_)
+    all_ = all_ if rates else without_poses(free, all_)
     B, names = robot.coupling.matrix, free.joint_names
     moved = all_ if rates else all_ - robot.coupling.offset
     y = np.matvec(np.linalg.pinv(B), moved)
@@ -139,7 +139,7 @@ def from_uncoupled(robot: Model, q: ArrayLike, *, rates: bool = False) -> Array:
     if (broken := off > BROKEN * (1 + np.abs(all_))).any():
         joint = int(np.argmax(broken.reshape(-1, len(names)).any(axis=0)))
         raise Error(f"from_uncoupled: joint {names[joint]!r} is {off[..., joint].max():.3g} off what its coupling says")
-    return y if rates else robot.with_poses(y, lambda run: poses[run.joint])
+    return y if rates else with_poses(robot, y, lambda run: poses[run.joint])
 
 
 def with_transmission(robot: M, matrix: Any, *, rotor_inertia: Any = 0.0, names: Any = None) -> M:

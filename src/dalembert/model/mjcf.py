@@ -147,7 +147,7 @@ def _axis(m: Any, j: int, joint: Joint) -> Pose:
     """The frame of a joint in that of its body: its z is the axis."""
     if joint.kind == "free":
         return Pose.identity()
-    if joint.kind != "ball" and not 0.5 < float(np.linalg.norm(m.jnt_axis[j])) < 2:  # MuJoCo makes it 1, if it can
+    if joint.kind != "ball" and not 0.5 < float(np.sqrt((m.jnt_axis[j] ** 2).sum())) < 2:  # MuJoCo makes it 1, if it can
         raise Error(f"joint {joint.name!r} has an axis that has no direction")
     return Pose(np.eye(3) if joint.kind == "ball" else align_z(unit(m.jnt_axis[j])), m.jnt_pos[j])
 

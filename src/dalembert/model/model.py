@@ -344,16 +344,7 @@ class Model(Value):
                 gap := float(np.abs(loop.equations(self, q if callable(loop.kind) else q.astype(object)).astype(float)).max())
             ) > OPEN:
                 raise Error(f"the loop {loop.told} of {self.name} is open by {gap:.3g} at q = 0; robot.settle(q) closes it")
-        return self.with_poses(q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
-
-    def with_poses(self, positions: Array, pose_of: Callable[[Run], Array]) -> Array:
-        """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
-        parts, at = list[Array](), 0
-        for run in self.runs:
-            pose = pose_of(run)
-            parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
-            at = run.velocities.stop
-        return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
+        return with_poses(self, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
     def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
         """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
@@ -382,15 +373,7 @@ class Model(Value):
             quaternion /= np.sqrt((quaternion**2).sum(axis=-1, keepdims=True))
             return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, len(POSES[run.kind]) - 4))], axis=-1)
 
-        return self.with_poses(low * (1 - share) + high * share, pose)
-
-    def without_poses(self, q: Array) -> Array:
-        """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
-        parts, at = list[Array](), 0
-        for run in self.runs:
-            parts += [q[..., at : run.q], np.zeros((*q.shape[:-1], len(SEVERAL[run.kind])))]
-            at = run.positions.stop
-        return np.concatenate([*parts, q[..., at:]], axis=-1) if parts else q
+        return with_poses(self, low * (1 - share) + high * share, pose)
 
     def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
         """Joint values by name to an array in joint order; names left out take `default`, or are an error.
@@ -489,3 +472,22 @@ class Model(Value):
         coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
         closed = f", {len(self.loops)} loop{'' if len(self.loops) == 1 else 's'}" if self.loops else ""
         return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}{closed}>"
+
+
+def with_poses(model: Model, positions: Array, pose_of: Callable[[Run], Array]) -> Array:
+    """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
+    parts, at = list[Array](), 0
+    for run in model.runs:
+        pose = pose_of(run)
+        parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
+        at = run.velocities.stop
+    return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
+
+
+def without_poses(model: Model, q: Array) -> Array:
+    """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
+    parts, at = list[Array](), 0
+    for run in model.runs:
+        parts += [q[..., at : run.q], np.zeros((*q.shape[:-1], len(SEVERAL[run.kind])))]
+        at = run.positions.stop
+    return np.concatenate([*parts, q[..., at:]], axis=-1) if parts else q

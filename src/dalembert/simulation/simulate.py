@@ -18,7 +18,7 @@ from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
-from dalembert.model.model import Model
+from dalembert.model.model import Model, without_poses
 from dalembert.model.wrench import Wrench
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.configurations import unit_quaternions
@@ -219,7 +219,7 @@ def _check_moreau(plan: Plan, kind: Kind, start: Start) -> None:
         raise Error(f'simulate: integrator="{MOREAU}" does not use forward dynamics, so method must be left out')
     if kind.stops is None:
         return
-    q = plan.robot.without_poses(start.q)
+    q = without_poses(plan.robot, start.q)
     beyond = ((q < kind.stops.lower) | (q > kind.stops.upper)).reshape(prod(start.batch), plan.robot.n).any(axis=0)
     if beyond.any():
         joint = plan.robot.joints[int(np.argmax(beyond))]
@@ -361,7 +361,7 @@ def _over_time(wrench: Wrench) -> Wrench:
 def _passed(robot: Model, trajectory: Trajectory) -> None:
     """Warn of joints that leave the range of their limits."""
     n = robot.n
-    q = robot.without_poses(trajectory.q).reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
+    q = without_poses(robot, trajectory.q).reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
     with np.errstate(invalid="ignore"):
         if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
             return

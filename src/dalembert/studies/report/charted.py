@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.algebra.spatial import Array, rotate_back, rotation_of
+from dalembert.model.model import without_poses
 from dalembert.model.spread import spread
 from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion
@@ -22,7 +23,7 @@ def charted(robot: Robot, motion: SampledMotion) -> tuple[Robot, SampledMotion]:
     shown = replace(whole, virtual=())
     if not robot.runs:
         return shown, motion
-    q = np.array(robot.without_poses(motion.q))
+    q = np.array(without_poses(robot, motion.q))
     for run in robot.runs:
         own = motion.q[:, run.positions]
         R = rotation_of(own[:, :4])

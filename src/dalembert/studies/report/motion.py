@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.model.model import Model
+from dalembert.model.model import Model, with_poses
 from dalembert.motion.paths import quintic
 
 DURATION = 3.0  # s
@@ -102,7 +102,7 @@ def _resting(robot: Model, samples: int, path: Any, told: str) -> SampledMotion:
     for x in (q, qd, qdd):
         x[:, still] = 0.0
     home = robot.neutral()
-    return SampledMotion(time, robot.with_poses(q, lambda run: home[run.positions]), qd, qdd, told)
+    return SampledMotion(time, with_poses(robot, q, lambda run: home[run.positions]), qd, qdd, told)
 
 
 def _closed(robot: Any, samples: int) -> SampledMotion:
