@@ -486,15 +486,51 @@ def _values(program, given, x):
     return found if isinstance(found, tuple) else (found,)
 
 
+def test_what_is_taken_away_is_gone_from_free_joints_too():
+    robot = flying(1, "RR").with_friction(damping={"base": 1.0}).with_armature({"base": 0.5})
+    assert not robot.without_friction().friction_force(np.ones(robot.n)).any()
+    assert robot.without_armature().links[0].joint.armature == 0.0
+
+
+def test_locked_joints():
+    robot = flying(1, "RR")
+    q, qd, _ = state(robot)
+    held = robot.lock({"base": q[:7]})
+    assert held.n == 2
+    still = np.zeros(robot.n)
+    still[6:] = qd[6:]
+    close(held.bias_force(q[7:], qd[6:]), robot.bias_force(q, still)[6:], 1e-11)
+    coupled = robot.with_coupling({"joint2": {"joint1": 0.5}})
+    assert coupled.lock({"joint1": 0.3}).joint_names == robot.joint_names[:6]
+
+
+def test_motors_of_a_robot_that_floats():
+    robot = flying(1, "RR")
+    geared = robot.with_transmission(np.hstack([np.zeros((2, 6)), 50 * np.eye(2)]), rotor_inertia=1e-4)
+    assert geared.to_motors(np.ones(8), np.r_[np.zeros(6), 5.0, 10.0]).force.round(12).tolist() == [0.1, 0.2]
+    with pytest.raises(da.Error, match="cannot make these forces"):
+        geared.to_motors(np.ones(8), np.ones(8))
+
+
+def test_positions_are_reordered_by_name():
+    robot = flying(1, "RR")
+    q = robot.random_configuration(1)
+    names = robot.position_names[::-1]
+    assert (robot.reorder(q[::-1], names) == q).all()
+
+
 MISTAKES = {
+    "following a rotation": (lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}), "cannot follow 'base.wx'"),
+    "locked in part": (lambda r: r.lock({"base.vx": 0.0}), "held as a whole"),
+    "zero quaternion at the start": (lambda r: r.simulate(np.zeros(r.nq)), "quaternion of joint 'base' in q0"),
+    "controller": (lambda r: da.GravityPD(r, np.zeros(r.n), 1.0, 1.0), "GravityPD needs coordinates"),
+    "derivation": (da.derive, "of one degree of freedom"),
+    "excitation": (da.excitation, "identification does not know the free joint 'base'"),
     "zero quaternion": (lambda r: r.mass_matrix(np.zeros(r.nq)), "quaternion of joint 'base'"),
     "size": (lambda r: r.mass_matrix(np.zeros(r.n)), "base.qw"),
     "limits": (lambda r: da.Joint("b", "ball", lower=-1.0), "has no lower"),
     "coulomb": (lambda r: da.Joint("b", "free", coulomb=1.0), "may have damping and armature"),
-    "coupling": (
-        lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}).with_coupling({"base.wx": {"joint2": 1.0}}),
-        "cannot follow",
-    ),
+    "coupling": (lambda r: r.with_coupling({"base.wx": {"joint2": 1.0}}), "cannot follow"),
     "world route": (lambda r: r.inverse_dynamics_derivatives(*state(r), method="composite_body_world"), "these methods do not"),
     "quasi": (lambda r: r.simulate(r.neutral(), velocities="quasi"), "needs coordinates"),
     "massless": (

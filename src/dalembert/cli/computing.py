@@ -153,21 +153,22 @@ def _is_file(text: str) -> bool:
     return False
 
 
-def _numbers(arm: Robot, text: str, what: str) -> Any:
+def _numbers(arm: Robot, text: str, part: str, what: str) -> Any:
     """One number for each joint."""
+    count = arm.nq if part == "q" else arm.n
     try:
         found = values(text, what)
     except Error:
         raise Error(f"{what} must be numbers with commas between them, or a file, got {text!r}") from None
-    if len(found) != arm.n:
-        joints = f"one for each joint of {arm.name}"
-        raise Error(f"{what} needs {arm.n} number{'s' * (arm.n != 1)}, {joints}, got {len(found)}: {text!r}")
+    if len(found) != count:
+        joints = f"one for each joint of {arm.name}" if count == arm.n else f"{', '.join(arm.position_names)} of {arm.name}"
+        raise Error(f"{what} needs {count} number{'s' * (count != 1)}, {joints}, got {len(found)}: {text!r}")
     return np.array(found)
 
 
 def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or the rows (steps, n) of a file."""
-    return load_states(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, what)
+    return load_states(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, part, what)
 
 
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
@@ -182,7 +183,7 @@ def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
 
 def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or those of the first state of a file."""
-    return _first(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, what)
+    return _first(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, part, what)
 
 
 def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
@@ -196,10 +197,14 @@ def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
 def _summary(trajectory: Trajectory) -> str:
     """The ends of the motion, and where the energy went."""
     rows = [["joint", "q at start", "q at end", "qd at start", "qd at end", "largest |tau|"]]
-    largest = np.abs(trajectory.tau).max(axis=0)
-    for i, name in enumerate(trajectory.robot.joint_names):
-        ends = (x for part in (trajectory.q, trajectory.qd) for x in (part[0, i], part[-1, i]))
-        rows.append([name, *(f"{x:.6g}" for x in (*ends, largest[i]))])
+    robot, largest = trajectory.robot, np.abs(trajectory.tau).max(axis=0)
+    at = {name: i for i, name in enumerate(robot.joint_names)}
+    for k, name in enumerate(robot.position_names):  # of balls and free bodies positions and velocities have rows of their own
+        i = at.pop(name, None)
+        rates = ["", "", ""] if i is None else [f"{x:.6g}" for x in (trajectory.qd[0, i], trajectory.qd[-1, i], largest[i])]
+        rows.append([name, *(f"{x:.6g}" for x in (trajectory.q[0, k], trajectory.q[-1, k])), *rates])
+    for name, i in at.items():
+        rows.append([name, "", "", *(f"{x:.6g}" for x in (trajectory.qd[0, i], trajectory.qd[-1, i], largest[i]))])
     lines = [
         f"{trajectory.robot.name}: {len(trajectory)} states over {trajectory.duration:g} s",
         table(rows, right=True),

@@ -277,7 +277,7 @@ def _joint(joint: Joint) -> str:
 
 def _head(robot: Model, name: str, file: str, functions: Sequence[Function], style: Style) -> list[str]:
     """What the file says of itself, one line each."""
-    first, moving = functions[0], robot.joints
+    first = functions[0]
     example = f"{name}('{first.name}', {', '.join(v.name for v in first.program.inputs)})"
     batch = ", its _batch version several, one after the other in each array" if style.batch else ""
     allowed = "what rounding allows" if style.single else f"{TOLERANCE:g} of the largest entry"
@@ -285,7 +285,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         f"{robot.name}: {', '.join(f.name for f in functions)}",
         f"Written by dalembert {__version__}, robot.generate({style.language!r}, ...). Self-contained.",
         "",
-        f"Joints, in the order of the arrays: {', '.join(map(_joint, moving))}",
+        *_order(robot),
         *(f"{what.capitalize()}: {words}" for what, words in around(robot).items()),
         *_CONVENTIONS,
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
@@ -293,6 +293,13 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         f"It compares with stored results of the library, to within {allowed}.",
         *((SAID, f"Figures are the largest of {DRAWN} such states, compared with double precision.") if style.single else ()),
     ]
+
+
+def _order(robot: Model) -> list[str]:
+    """The joints in the order of the arrays; of balls and free bodies positions and velocities have names of their own."""
+    if not robot.runs:
+        return [f"Joints, in the order of the arrays: {', '.join(map(_joint, robot.joints))}"]
+    return [f"Positions q, in order: {', '.join(robot.position_names)}", f"Velocities and forces: {', '.join(robot.joint_names)}"]
 
 
 def _size(made: Program, style: Style) -> str:

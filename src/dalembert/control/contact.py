@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, frozen_array, instance, positive
-from dalembert.control.given import gain, keep, state
+from dalembert.control.given import gain, in_coordinates, keep, state
 from dalembert.derived.control import Observed, gravity_compensation
 from dalembert.derived.kinematics import carrier
 from dalembert.engine.evaluation import joint_vector
@@ -133,7 +133,7 @@ class MomentumObserver(Value):
     dt: float
 
     def __post_init__(self) -> None:
-        n = instance(self.robot, Robot, "the robot of an observer").n
+        n = in_coordinates(instance(self.robot, Robot, "the robot of an observer"), "MomentumObserver").n
         keep(self, gain=_each(self.gain, n, "gain"), dt=positive(self.dt, "dt"))
 
     def start(self, q: Any, qd: Any) -> Array:

@@ -20,6 +20,7 @@ from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.identification.columns import Base, Columns, drives
+from dalembert.identification.recording import identifiable
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Motion, sample
 from dalembert.native import compile_program
@@ -113,7 +114,7 @@ def excitation(
     >>> path.condition < path.start and path.trajectory(0.01).tau.shape == (501, 3)
     True
     """
-    instance(robot, Robot, "the robot of an excitation")
+    identifiable(instance(robot, Robot, "the robot of an excitation"))
     if robot.n == 0:
         raise Error(f"{robot.name} has no joints to move")
     choice(criterion, "criterion:", CRITERIA)

@@ -27,6 +27,14 @@ GAP = 1.75  # spacings: more is a gap
 LOST = 0.1  # share of rows that may be left out
 
 
+def identifiable(robot: Robot) -> Robot:
+    """A robot that recordings can tell about; others are refused."""
+    if robot.runs or robot.loops:
+        what = f"the {robot.runs[0].kind} joint {robot.runs[0].joint!r}" if robot.runs else "the loops"
+        raise Error(f"identification does not know {what} of {robot.name}; it is for trees of single and planar joints")
+    return robot
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
     """A recorded motion: `time` (T,) in s, `q` (T, n) in rad or m, `tau` (T, n) in N m or N, and velocities `qd` if there are any.
@@ -55,7 +63,7 @@ class Recording:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        n = instance(self.robot, Robot, "the robot of a recording").n
+        n = identifiable(instance(self.robot, Robot, "the robot of a recording")).n
         text(self.name, "the name of a recording")
         keep: dict[str, Any] = {"time": _floats(self.time, "time", self.name)}
         for part in ("q", "tau", *(["qd"] if self.qd is not None else [])):

@@ -182,6 +182,9 @@ def to_motors(robot: Model, qd: ArrayLike, tau: ArrayLike) -> Motors:
         if x.ndim == 0 or x.shape[-1] != robot.n:
             raise Error(f"to_motors: {name} has shape {x.shape}, {robot.name} needs (..., {robot.n})")
     G = robot.transmission.matrix
-    if np.linalg.matrix_rank(G) < robot.n:
-        raise Error(f"to_motors: the {len(G)} motors of {robot.name} cannot make every force of its {robot.n} joints")
-    return Motors(np.matvec(G, speeds), np.matvec(np.linalg.pinv(G.T), forces))
+    made = np.matvec(np.linalg.pinv(G.T), forces)
+    left = np.abs(np.matvec(G.T, made) - forces)
+    if (left > BROKEN * (1 + np.abs(forces))).any():
+        joint = robot.joint_names[int(np.argmax(left.reshape(-1, robot.n).max(axis=0)))]
+        raise Error(f"to_motors: the {len(G)} motors of {robot.name} cannot make these forces; {joint!r} lacks {left.max():.3g}")
+    return Motors(np.matvec(G, speeds), made)

@@ -169,14 +169,14 @@ def with_armature(robot: M, armature: Any) -> M:
 
 def without_friction(robot: M) -> M:
     """The same robot without friction of any kind."""
-    return _joints(robot, **dict.fromkeys(FRICTION, 0.0))
+    return _joints(robot, **dict.fromkeys(FRICTION, dict.fromkeys(_all_joints(robot), 0.0)))
 
 
 def without_armature(robot: M) -> M:
     """The same robot without rotor inertias, those of the motors of a transmission included."""
     motors = robot.transmission
     still = None if motors is None else replace(motors, rotor_inertia=np.zeros(len(motors.names)))
-    return replace(_joints(robot, armature=0.0), transmission=still)
+    return replace(_joints(robot, armature=dict.fromkeys(_all_joints(robot), 0.0)), transmission=still)
 
 
 def _joints(robot: M, **changes: Any) -> M:
@@ -240,9 +240,19 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     """
     if not isinstance(positions, Mapping):
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
+    several = {link.joint.name: link.joint for link in robot.links if link.joint.kind in SEVERAL}
+    known = (*several, *robot.joint_names)
     for name in positions:
-        choice(name, f"joint of {robot.name}:", robot.joint_names)
-    values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items()}
+        choice(name, f"joint of {robot.name}:", known)
+        if part := next((joint for joint in several.values() if name in [x.name for x in joint.parts]), None):
+            raise Error(
+                f"lock: {name!r} is a part of the {part.kind} joint {part.name!r}, which is held as a whole, with its position"
+            )
+    whole = {name: x for name, x in positions.items() if name in several}
+    values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items() if name not in several}
+    if whole and (robot.coupling is not None or robot.transmission is not None):
+        raise Error(f"lock: {robot.name} has coupled joints or motors, which go with its {len(whole)} free, ball or planar joints")
+    values |= whole
     if robot.loops and values:
         raise Error(
             f"locked joints change what the loops of {robot.name} leave free; robot.without_loops().lock(...), then with_loop"
@@ -269,7 +279,7 @@ def _held(robot: M, values: Mapping[str, float]) -> M:
     coupling, motors = robot.coupling, robot.transmission
     kept, at = replace(robot, coupling=None, transmission=None), values
     if coupling is not None:
-        B, b, joints = coupling.matrix[:, free], coupling.positions(held), _all_joints(robot)
+        B, b, joints = coupling.matrix[:, free], coupling.positions(held), robot.open.joint_names
         still = [i for i, row in enumerate(B) if not row.any()]
         at, left = {joints[i]: float(b[i]) for i in still}, [i for i in range(len(b)) if i not in still]
         plain = (

@@ -190,9 +190,7 @@ class Model(Value):
                 if len(self.coupling.offset) != len(self._parts):
                     raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self._parts)}")
                 self.joints  # noqa: B018 - checks limits
-                for link in self.links:
-                    if link.joint.kind in SEVERAL and any(part.name not in self.coupling.names for part in link.joint.parts):
-                        raise Error(f"joint {link.joint.name!r} is {link.joint.kind} and cannot follow others")
+                self._check_poses(self.coupling)
         except Error as error:
             if not mimics:
                 raise
@@ -205,6 +203,18 @@ class Model(Value):
             if loaded and not self.is_tree:
                 raise Error(
                     f"joint {loaded[0]!r} has load_friction, which does not go with rotors behind a transmission; make it 0"
+                )
+
+    def _check_poses(self, coupling: Coupling) -> None:
+        """Refuse joints of several degrees of freedom that follow others, and others that follow a rotation, which has no angle."""
+        for joint in (link.joint for link in self.links if link.joint.kind in SEVERAL):
+            names = [part.name for part in joint.parts]
+            if any(name not in coupling.names for name in names):
+                raise Error(f"joint {joint.name!r} is {joint.kind} and cannot follow others")
+            moved = np.count_nonzero(coupling.matrix[:, [coupling.names.index(name) for name in names]], axis=0)
+            if joint.kind in POSES and (moved > 1).any():
+                raise Error(
+                    f"a joint cannot follow {names[int(np.argmax(moved > 1))]!r}: {joint.name!r} is {joint.kind}, without angles"
                 )
 
     def _follow(self, mimics: Coupling) -> None:
@@ -405,7 +415,8 @@ class Model(Value):
     def reorder(self, array: Any, from_names: Any) -> Array:
         """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
 
-        Names that are not joints of this robot are ignored; a joint that is not named is an error.
+        With the names of all positions (`position_names`) it is one of positions, (..., nq). Names that are not joints of this
+        robot are ignored; a joint that is not named is an error.
         """
         array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
         for name in names:
@@ -415,10 +426,11 @@ class Model(Value):
         place = {name: k for k, name in enumerate(names)}
         if len(place) < len(names):
             raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
-        for name in self.joint_names:
+        wanted = self.position_names if set(self.position_names) <= set(names) else self.joint_names
+        for name in wanted:
             if name not in place:
                 raise unknown("joint in from_names:", name, names)
-        return array[..., [place[name] for name in self.joint_names]]
+        return array[..., [place[name] for name in wanted]]
 
     @cached_property
     def memo(self) -> dict[Any, Any]:

@@ -137,7 +137,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         velocity_limit=scalar(limit, "velocity", here, np.inf),
         effort_limit=scalar(limit, "effort", here, np.inf),
         damping=_not_negative(scalar(dynamics, "damping", here, 0.0), "damping", here),
-        coulomb=_not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
+        coulomb=0.0 if several else _not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
         mimic=_mimic(mimic, here) if mimics and mimic is not None else None,
     )
     turn = Pose.identity() if kind == "floating" else Pose(align_z(_axis(element, here)), np.zeros(3))

@@ -153,6 +153,8 @@ def derive(
     _has_derivation(method)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
+    if not robot.is_tree or robot.virtual or any(len(link.joint.parts) > 1 for link in robot.links):
+        raise Error(f"derive: derivations are of trees of joints of one degree of freedom, all free, which {robot.name} is not")
     if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
