@@ -118,7 +118,9 @@ def special() -> dict[str, dict[str, Any]]:
     arm, made, place = _arm(), objects(), folder()
     file = {"path": place / "out.txt"}
     time = np.arange(60) / 50
-    recorded = {"time": time, "q": np.sin(np.outer(time, [3.0, 4.0])), "tau": np.cos(np.outer(time, [3.0, 5.0]))}
+    phase, rate = np.outer(time, [3.0, 4.0]), np.array([3.0, 4.0])
+    motion = np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase)
+    recorded = {"time": time, "q": motion[0], "tau": arm.inverse_dynamics(*motion)}
     return {
         "da.Robot": {"name": "a"}, "da.Joint": {"name": "a"}, "da.Frame": {"name": "a", "link": "base"}, "da.Link": {"name": "a"},
         "da.Mimic": {"joint": "a"}, "da.Coupling": {"names": ("a",), "matrix": [[1.0], [2.0]], "offset": [0.0, 0.1]},
