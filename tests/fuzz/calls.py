@@ -39,7 +39,7 @@ VALID: dict[str, Any] = {
     "starred_acceleration": (0, 0, 1), "twist": np.ones(6), "twist_rate": np.ones(6), "pose_rate": np.eye(4), "local_rate": np.ones(6),
     "x": np.ones(6), "X": np.eye(6), "moments": np.eye(3), "offset": (0, 0, 1), "squares": np.eye(3), "inertia": np.eye(6),
     "q_d": HALF, "qd_d": HALF, "qdd_d": HALF, "integral": HALF, "assistance": HALF, "joint_damping": HALF, "stiffness": np.ones(6), "dt": 1e-3,
-    "coupling": {"joint2": {"joint1": 0.5}}, "rotor_inertia": 1e-3, "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
+    "frame_a": "link2", "frame_b": "base", "coupling": {"joint2": {"joint1": 0.5}}, "rotor_inertia": 1e-3, "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
 }  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def objects() -> dict[str, Any]:
         "coupled": da.random_robot(1, "RRR")
         .with_coupling({"joint3": {"joint2": 0.5}})
         .with_transmission([2.0, 3.0], rotor_inertia=0.1),
+        "closed": da.random_robot(1, "RR").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]),
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
@@ -131,6 +132,10 @@ def special() -> dict[str, dict[str, Any]]:
         "coupled.computed_torque": {"kp": HALF, "kd": HALF}, "coupled.gravity_compensation": {"damping": HALF}, "coupled.momentum_observer": {"gain": HALF},
         "coupled.speed_limit": {"tolerance": 0.1}, "coupled.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
         **{f"coupled.{name}": {"rows": ("vx", "vy")} for name in ("task_inertia", "task_bias", "task_gravity", "dynamically_consistent_inverse")},
+        "closed.with_transmission": {"matrix": [2.0, 3.0]}, "closed.with_parameters": {"parameters": da.random_robot(1, "RR").parameters()},
+        "closed.save": {"path": place / "arm5.toml"}, "closed.simulate": {"q0": np.zeros(2), "duration": 0.01}, "closed.torques_along": {"path": made["quintic"]},
+        "closed.impedance": {"target": np.eye(4), "damping": np.ones(6)}, "closed.computed_torque": {"kp": HALF, "kd": HALF},
+        "closed.gravity_compensation": {"damping": HALF}, "closed.momentum_observer": {"gain": HALF}, "closed.speed_limit": {"tolerance": 0.1},
         "no joints.with_transmission": {"matrix": np.zeros((0, 0))}, "da.robot": {"name": "two_link"}, "da.load": {"path": place / "arm.toml"},
         "da.casadi_function": {"program": made["program"]}, "da.compile_program": {"program": made["program"]},
         "da.compare": {"robot": arm, "quantities": "mass_matrix", "states": 10}, "da.complexity": {"quantity": "mass_matrix"},
@@ -318,6 +323,9 @@ REFUSING = (
     *(
         "no joints.",
         "coupled.",  # what trees alone have
+        "closed.",
+        *(f"robot.{name}" for name in ("settle", "with_loop", "with_independent", "loop_", "closed_motion", "constraint_dynamics")),
+        "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
         "trajectory.__getitem__",
