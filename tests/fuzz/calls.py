@@ -22,7 +22,7 @@ HALF = np.full(N, 0.5)
 
 # valid values of the arguments that functions cannot do without, by name; SPECIAL has those of a single function
 VALID: dict[str, Any] = {
-    "q": HALF, "qd": HALF, "qdd": HALF, "tau": HALF, "nu": HALF, "epsilon": HALF, "weights": HALF, "q0": HALF, "q1": HALF, "frame_a": "link1", "frame_b": "link2", "t": 0.1, "u": HALF, "v": HALF,
+    "q": HALF, "qd": HALF, "qdd": HALF, "tau": HALF, "nu": HALF, "epsilon": HALF, "weights": HALF, "q0": HALF, "q1": HALF, "t": 0.1, "u": HALF, "v": HALF,
     "quantity": "gravity_force", "gravity": (0, 0, -9.81), "pose": da.Pose.identity(), "mass": 1.0, "com": (0, 0, 0),
     "positions": {"joint1": 0.1}, "array": HALF, "from_names": ["joint1", "joint2"], "values": {"joint1": 0.1, "joint2": 0.2},
     "name": "link1", "language": "c", "tensor": np.eye(3), "translation": (0, 0, 0), "rotation": np.eye(3), "value": np.eye(4),
