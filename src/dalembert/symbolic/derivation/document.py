@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arguments import choice, numbers, several, whole
 from dalembert.errors import Error
 from dalembert.model.edit import without_armature, without_friction
-from dalembert.model.model import Model, a_robot
+from dalembert.model.model import Model, a_robot, refuse_loops
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.symbolic.closed_form.form import TooLongError
 from dalembert.symbolic.closed_form.names import latex_name
@@ -153,8 +153,9 @@ def derive(
     _has_derivation(method)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
-    if not robot.is_tree or robot.virtual or any(len(link.joint.parts) > 1 for link in robot.links):
-        raise Error(f"derive: derivations are of trees of joints of one degree of freedom, all free, which {robot.name} is not")
+    refuse_loops(robot, "derive")
+    if any(len(link.joint.parts) > 1 for link in robot.links):
+        raise Error(f"derive: derivations are of joints of one degree of freedom, and {robot.name} has others")
     if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
