@@ -374,6 +374,14 @@ def test_floating_and_planar_joints_of_urdf(tmp_path):
         close(robot.mass_matrix(robot.neutral()), np.diag([1.0, 1, 1, 2, 2, 2] if n == 6 else [2.0, 2, 1]), 1e-15)
 
 
+def test_dry_friction_of_a_floating_joint_is_told(tmp_path):
+    rubs = URDF.replace('<axis xyz="0 0 1"/>', '<dynamics damping="0.1" friction="0.5"/>').format(kind="floating")
+    (tmp_path / "cart.urdf").write_text(rubs)
+    with pytest.warns(da.DataWarning, match="friction=0.5 of a floating joint is left out"):
+        robot = da.load(tmp_path / "cart.urdf")
+    assert robot.links[0].joint.damping == 0.1
+
+
 # --- simulation ---------------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import text
-from dalembert.errors import Error, brief
+from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.model import xml
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
@@ -129,6 +129,12 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
     lower, upper = (scalar(limit, k, here, 0.0) if bounded else side for k, side in (("lower", -np.inf), ("upper", np.inf)))
     if lower > upper:
         raise Error(f"{here} has lower limit {lower} above upper limit {upper}")
+    dry = _not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here)
+    if several and dry:
+        warn(
+            f"{here}: dry friction is for joints of one degree of freedom; friction={dry:g} of a {kind} joint is left out",
+            DataWarning,
+        )
     joint = Joint(
         element.get("name", ""),
         KINDS[kind],
@@ -137,7 +143,7 @@ def _body(parent: str, child: str, element: Element, inertia: Inertia, here: str
         velocity_limit=scalar(limit, "velocity", here, np.inf),
         effort_limit=scalar(limit, "effort", here, np.inf),
         damping=_not_negative(scalar(dynamics, "damping", here, 0.0), "damping", here),
-        coulomb=0.0 if several else _not_negative(scalar(dynamics, "friction", here, 0.0), "friction", here),
+        coulomb=0.0 if several else dry,
         mimic=_mimic(mimic, here) if mimics and mimic is not None else None,
     )
     turn = Pose.identity() if kind == "floating" else Pose(align_z(_axis(element, here)), np.zeros(3))
