@@ -78,6 +78,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
+    from dalembert.sweeps.result import Sweep as Sweep
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -121,6 +122,7 @@ _PLACES = {
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "live study",
+    "sweeps.result": "Sweep",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",
