@@ -6,8 +6,9 @@ Input j of state k comes from a word of 64 bits, and needs no other state, so th
     spread     x = k a_j + s_j mod 2^64: the Kronecker sequence of the powers of a generalized golden ratio
     u = x / 2^64 in [0, 1),   input = low + width u
 
-or min(max(low - width + width (1 + u), least), most) with a wider range, so that a share of the inputs lies at the ends of the given one. A
-stepped input goes through points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one, as NumPy does.
+or min(max(low - width + width (1 + u), least), most) with a wider range, so that a share of the inputs lies at the ends of the
+given one. A stepped input goes through points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one,
+as NumPy does.
 """
 
 from dataclasses import dataclass

@@ -59,7 +59,7 @@ def histogram_shape(reductions: Reductions, results: int) -> tuple[int, ...]:
 
 
 class Reducer:
-    """Emits what is kept of the results of a block; %where are the numbers of its states, %partial tells whether some are %end or beyond.
+    """Emits what is kept of the results of a block: %where are its states' numbers, %partial tells whether some are not below %end.
 
     New extremes and NaN are rare: a block is tested for them, and all that only they need is beside the common path.
     """
