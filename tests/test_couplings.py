@@ -460,7 +460,7 @@ MISTAKES = {
     "closed forms take couplings by simple fractions": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 0.8162345}})),
     "by 3.14159265359": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": np.pi}})),
     "follows 'joint1' by 300": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 300}})),
-    "da.equations(random_RRR_1) has closed forms": lambda r: da.derive(r.with_coupling({"joint2": {"joint1": 1.0}})),
+    "equations(robot) has closed forms": lambda r: da.derive(r.with_coupling({"joint2": {"joint1": 1.0}})),
     "unknown joint of": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).lock({"joint2": 0.0}),
 }  # fmt: skip
 

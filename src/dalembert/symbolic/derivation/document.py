@@ -158,7 +158,7 @@ def derive(
     if not robot.is_tree:
         raise Error(
             f"derive: derivations are of trees whose joints are all free, which {robot.name} is not; {freed(robot)} has them, and "
-            f"da.equations({robot.name}) has closed forms"
+            "equations(robot) has closed forms"
         )
     if robot.n > whole(longest, "longest", 0):
         raise Error(
