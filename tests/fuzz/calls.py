@@ -84,6 +84,7 @@ def objects() -> dict[str, Any]:
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
+        "closed_equations": da.equations(da.robot("two_link").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]), "mass"),
         "form": found.M[0, 0],
         "shared": found.shared("M"),
         "derivation": da.derive(arm),
@@ -177,7 +178,7 @@ def special() -> dict[str, dict[str, Any]]:
         "kernel.__call__": {"arrays": HALF}, "numpy kernel.__call__": {"arrays": HALF},
         "trajectory.to_csv": {"path": place / "out.csv"}, "trajectory.to_npz": {"path": place / "out.npz"},
         "rollouts.to_csv": {"path": place / "out.csv"}, "rollouts.to_npz": {"path": place / "out.npz"},
-        "equations.evaluate": {}, "equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
+        "equations.evaluate": {}, "equations.save": file, "closed_equations.evaluate": {}, "closed_equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
         "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
         "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
         "derivation.__getitem__": {"name": "D"}, "derivation.equation": {"name": "A1"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
@@ -192,7 +193,7 @@ def special() -> dict[str, dict[str, Any]]:
         **{f"da.algebra.{name}": {"pose": np.eye(4)} for name in ("Ad", "Ad_dual", "inverse", "log_se3", "body_twist", "space_twist")},
         "findings.about": {"topic": "inertia"}, "da.Inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]},
         "inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]}, "slotine_li.__call__": {"memory": made["slotine_li"].memory},
-        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
+        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.loop_frames": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
         "trajectory.load": {"path": place / "motion.csv", "robot": arm}, "rollouts.load": {"path": place / "motion.csv", "robot": arm},
     }  # fmt: skip
 
