@@ -279,6 +279,7 @@ def test_progress_is_told():
         (lambda r: r("two_link").inverse_kinematics([0, 0, 0], posture=[[0, 0]]), "posture must be 2 finite numbers"),
         (lambda r: r("two_link").inverse_kinematics([0, 0, 0], frame="world"), "unknown frame of inverse_kinematics: 'world'"),
         (lambda r: r("two_link").inverse_kinematics([0, 0, 0], tolerance=0), "tolerance must be positive"),
+        (lambda r: r("two_link").inverse_kinematics([0, 0, 0], tolerance=2), "tolerance must be at most 1"),
     ],
 )
 def test_refusals(change, message):

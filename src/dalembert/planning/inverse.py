@@ -205,6 +205,8 @@ def request(
     optional = () if wanted is None else tuple(POSTURE)
     kernel = compile(robot, STEP, optional=optional, backend=backend, link=link, frame=frame, rows=counted)
     tight = positive(tolerance, f"{function}: tolerance")
+    if tight > 1:
+        raise Error(f"{function}: tolerance must be at most 1 (rad and m), got {tight:g}")
     task = Task(kernel, lower, upper, _length(robot, link), tight, np.empty((0, robot.n)), () if wanted is None else (wanted, 0.0))
     return Request(robot, link, counted, frame, task, moving, wanted)
 
