@@ -26,6 +26,7 @@ import pinocchio as pin
 from corpus import robots_folder
 from growth import exponent, growth, picture
 from identification import figures as identifying
+from inverse_kinematics import figures as reaching
 from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
@@ -440,6 +441,14 @@ def identification():
         report(name, value, unit, bar, "less")
 
 
+def inverse_kinematics():
+    """Random poses within reach, beside Robotics Toolbox's compiled solver."""
+    print("inverse kinematics, one thread")
+    for name, value, unit, bar in reaching():
+        report(name, value, unit, bar, "less")
+    da.set_threads(None)
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -541,6 +550,7 @@ if __name__ == "__main__":
     friction()
     closed()
     identification()
+    inverse_kinematics()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

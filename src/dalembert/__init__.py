@@ -55,6 +55,9 @@ if _typing.TYPE_CHECKING:
     from dalembert.model.tree import Tree as Tree
     from dalembert.model.wrench import Wrench as Wrench
     from dalembert.model.zoo import robot_names as robot_names
+    from dalembert.motion.hand import circle as circle
+    from dalembert.motion.hand import line as line
+    from dalembert.motion.hand import pose_spline as pose_spline
     from dalembert.motion.paths import quintic as quintic
     from dalembert.motion.paths import spline as spline
     from dalembert.motion.paths import trapezoidal as trapezoidal
@@ -63,6 +66,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import get_threads as get_threads
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
+    from dalembert.planning.inverse import InverseKinematics as InverseKinematics
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -111,8 +115,10 @@ _PLACES = {
     "model.tree": "Tree",
     "model.wrench": "Wrench",
     "model.zoo": "robot_names",
+    "motion.hand": "circle line pose_spline",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
+    "planning.inverse": "InverseKinematics",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",

@@ -15,6 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
+    from dalembert.planning import following, inverse
     from dalembert.quantities import (
         configurations,
         control,
@@ -49,6 +50,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     dominance = Later("dalembert.quantities.dominance")
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
+    following = Later("dalembert.planning.following")
+    inverse = Later("dalembert.planning.inverse")
     kinematics = Later("dalembert.quantities.kinematics")
     closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
@@ -232,6 +235,10 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+
+    # motions found by computation
+    inverse_kinematics = inverse.inverse_kinematics
+    follow = following.follow
 
     # simplified models
     dominance = dominance.dominance
