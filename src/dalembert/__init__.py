@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import get_threads as get_threads
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
+    from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -113,6 +114,7 @@ _PLACES = {
     "model.zoo": "robot_names",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
+    "planning.least_effort": "LeastEffort",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",
