@@ -24,7 +24,7 @@ NAMES = (*((name.format("get"), name.format("set")) for name in OPENBLAS), ("MKL
 class Pool(NamedTuple):
     """The threads of one library: their number, and how to set it."""
 
-    count: Callable[[], int]
+    threads: Callable[[], int]
     choose: Callable[[int], Any]
 
 
@@ -55,13 +55,13 @@ def one_thread() -> Generator[None]:
     """One thread of BLAS in here; several calls at once, from several threads, give back what there was before the first one.
 
     >>> with one_thread():
-    ...     [pool.count() for pool in pools()] == [1] * len(pools())
+    ...     [pool.threads() for pool in pools()] == [1] * len(pools())
     True
     """
     global _inside
     with _lock:
         if not _inside:
-            _before[:] = [pool.count() for pool in pools()]
+            _before[:] = [pool.threads() for pool in pools()]
             for pool in pools():
                 pool.choose(1)
         _inside += 1

@@ -108,8 +108,6 @@ def descend(problem: Problem, z: Array, T: float, durations: tuple[float, float]
     for _ in range(ROUNDS):
         x = Coordinates(problem, z, T, durations)
         options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-7}
-        found = minimize(
-            x.cost, x.start, jac=True, method="L-BFGS-B", bounds=x.bounds, options=options, callback=lambda _: tell()
-        )
+        found = minimize(x.cost, x.start, jac=True, method="L-BFGS-B", bounds=x.bounds, options=options, callback=lambda _: tell())
         z, T = x.at(found.x)
     return z, T

@@ -14,9 +14,9 @@ from dalembert.errors import Error, brief, optional
 from dalembert.model.model import refuse_loops
 from dalembert.motion.bsplines import BSpline
 from dalembert.planning.blas import one_thread
+from dalembert.planning.bounded import Limits, exceeding, limits_of, within
 from dalembert.planning.costs import COSTS
 from dalembert.planning.effort import Problem, descend
-from dalembert.planning.limits import Limits, exceeding, limits_of, within
 from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 USUAL = 150  # iterations: what a bar of progress counts to
 SLIP = 0.05  # of the largest mean speed: where friction that jumps is smoothed
 MOST_KNOTS = 100
+ROUNDING = 1e-12
 DURATIONS = 9  # tried where the duration is free
 
 
@@ -176,7 +177,9 @@ def _given(
     if not callable(cost):
         choice(cost, "cost:", COSTS)
         if cost == "energy" and constants is None:
-            raise Error("least_effort: cost 'energy' needs motor_constants, in N m/sqrt(W) at the joints, one number or one per joint")
+            raise Error(
+                "least_effort: cost 'energy' needs motor_constants, in N m/sqrt(W) at the joints, one number or one per joint"
+            )
     elif constants is not None:
         raise Error("least_effort: motor_constants are for the costs 'torque' and 'energy'; a function has its own")
     k = frozen_array(1.0 if constants is None else constants, None, "motor_constants")
@@ -188,7 +191,7 @@ def _given(
             raise Error(f"least_effort: a free duration must be (shortest, longest), got {brief(duration)}")
         times = found[0], found[1]
     else:
-        times = (positive(duration, "least_effort: duration"),) * 2
+        times = (only := positive(duration, "least_effort: duration")), only
     return ends, np.broadcast_to(1 / (k * k), (robot.n,)).copy(), limits_of(robot, limits), times
 
 
@@ -232,21 +235,22 @@ def _speeds(ends: tuple[Array, Array], shares: Array, points: Array, T: float) -
     return np.diff(q, axis=0) / (T * np.diff([0.0, *shares, 1.0]))[:, None]
 
 
-def _check_fixed(
-    robot: "Robot", limits: Limits | None, ends: tuple[Array, Array], shares: Array, points: Array, T: float
-) -> None:
+def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array], shares: Array, points: Array, T: float) -> None:
     """Refuse what no motion can change: positions and forces at both ends, positions on the way, and mean speeds."""
     if limits is None:
         return
     zero = np.zeros(robot.n)
-    found = [(f"at the {name}", (*end, zero, inverse_dynamics(robot, *end, zero))) for name, end in zip(("start", "goal"), ends, strict=True)]
+    found = [
+        (f"at the {name}", (*end, zero, inverse_dynamics(robot, end[0], end[1], zero)))
+        for name, end in zip(("start", "goal"), ends, strict=True)
+    ]
     found += [(f"at t = {share:g} T", (q, zero, zero, zero)) for share, q in zip(shares, points, strict=True)]
     times = T * np.array([0.0, *shares, 1.0])
     for k, speed in enumerate(_speeds(ends, shares, points, T)):
         found.append((f"on average from t = {times[k]:.4g} to {times[k + 1]:.4g} s", (ends[0][0], speed, zero, zero)))
     for when, values in found:
         slack = limits.slack(np.array(values)[:, None])[:, :, 0]
-        if not (slack >= 0).all():
+        if not (slack >= -ROUNDING).all():
             side, kind, joint = np.unravel_index(int(np.argmin(slack)), slack.shape)
             limit = (limits.low, limits.high)[side][kind, joint]
             raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when)

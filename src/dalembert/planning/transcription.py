@@ -19,12 +19,12 @@ ENDS = 3  # coefficients that position, velocity and acceleration at an end dete
 
 
 class Grid(NamedTuple):
-    """Some instants: derivatives k = 0, 1, 2 by s are free[k] z + fixed[k] + T moving[k], with free (3, K, f), the others (3, K, n)."""
+    """Some instants: the derivatives k = 0, 1, 2 of q by s are free[k] z + fixed[k] + T moving[k]."""
 
     at: Array  # (K,) shares of the duration
-    free: Array
-    fixed: Array
-    moving: Array
+    free: Array  # (3, K, f)
+    fixed: Array  # (3, K, n)
+    moving: Array  # (3, K, n)
 
     def motion(self, z: Array, T: float) -> Array:
         """q, qd and qdd, (3, K, n)."""
@@ -53,7 +53,9 @@ class Transcription:
         self.fixed, self.moving = np.zeros((2, m, n))
         for end, state, place in ((slice(None, ENDS), start, 0.0), (slice(m - ENDS, m), goal, 1.0)):
             rows = np.concatenate([self._basis(np.array([place]), k)[:, end] for k in range(3)])
-            still, fast = (np.linalg.solve(rows, np.stack([*x, 0 * x[0]])) for x in ((state[0], 0 * state[1]), (0 * state[0], state[1])))
+            still, fast = (
+                np.linalg.solve(rows, np.stack([*x, 0 * x[0]])) for x in ((state[0], 0 * state[1]), (0 * state[0], state[1]))
+            )
             self.fixed[end], self.moving[end] = still, fast
         inner = slice(ENDS, m - ENDS)
         free = np.eye(m)[:, inner]

@@ -192,6 +192,7 @@ class Penalty:
         self.grid = bounded.rough
 
     def __call__(self, x: Array) -> tuple[float, Array]:
+        """Relative to the cost at the start, as that of the coordinates."""
         cost, gradient = self.x.cost(x)
         (z, T), limits = self.x.at(x), self.bounded.limits
         motion = self.grid.motion(z, T)
@@ -204,9 +205,7 @@ class Penalty:
         return cost + 0.5 * self.weight * float((beyond**2).sum()), gradient
 
 
-def within(
-    problem: Problem, limits: Limits, z: Array, T: float, durations: tuple[float, float], tell: Tell
-) -> tuple[Array, float]:
+def within(problem: Problem, limits: Limits, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The motion of least cost near a given one, which is best without limits, that keeps all limits at all times.
 
     Where SLSQP does not find it from there, penalties bring the motion near the limits first.
@@ -232,7 +231,7 @@ def _solved(bounded: Bounded, x: Coordinates, at: Array, tell: Tell) -> Array | 
         held = Constraints(bounded, rows, x, margin)
         solved = minimize(
             x.cost, at, jac=True, method="SLSQP", bounds=x.bounds if x.free_duration else None, callback=lambda _: tell(),
-            constraints={"type": "ineq", "fun": held.slack, "jac": held.slopes}, options={"maxiter": ITERATIONS, "ftol": 1e-9},
+            constraints={"type": "ineq", "fun": held.slack, "jac": held.slopes}, options={"maxiter": ITERATIONS, "ftol": 1e-7},
         )  # fmt: skip
         at = solved.x
         if not (np.isfinite(at).all() and held.slack(at).min() > -LOST):
@@ -275,6 +274,6 @@ def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, w
     turns = robot.joints[joint].kind != "prismatic"
     unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
     return Error(
-        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} needs {what} of {value:.4g} {unit} "
-        f"{when}, beyond its limit of {limit:.4g}; allow more time, or more of it"
+        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} needs {what} of "
+        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; allow more time, or more of it"
     )

@@ -34,7 +34,8 @@ def least_effort(
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(COSTS)}.", autocompletion=completing(*COSTS))
     ] = "torque",
     through: Annotated[
-        list[str] | None, typer.Option(metavar="SHARE:Q", help="Positions at a share of the duration, as in 0.5:0.1,0.2; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="SHARE:Q", help="Positions at a share of the duration, as in 0.5:0.1,0.2; may be repeated."),
     ] = None,
     limits: Annotated[bool, typer.Option("--limits/--no-limits", help="Whether the robot's own limits are kept.")] = True,
     speed: Speed = None,
@@ -47,7 +48,9 @@ def least_effort(
     ] = None,
     knots: Annotated[int, typer.Option(metavar="K", help="Of the splines.")] = 20,
     step: Step = 1e-2,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the motion: .csv or .npz.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the motion: .csv or .npz.")
+    ] = None,
 ) -> None:
     """Find the motion from one state to another that takes the least effort, within limits."""
     if output is not None:
@@ -70,7 +73,8 @@ def least_effort(
             progress=bar or False,
         )
     show(extremes(motion))
-    print(f"{motion.duration:.6g} s, cost {motion.cost:.6g} {motion.unit}, of the quintic {motion.quintic_cost:.6g}: {motion.saving:.1%} saved")
+    saved = f"of the quintic {motion.quintic_cost:.6g}: {motion.saving:.1%} saved"
+    print(f"{motion.duration:.6g} s, cost {motion.cost:.6g} {motion.unit}, {saved}")
     if output is not None:
         write_motion(motion, output)
 
@@ -93,7 +97,7 @@ COMMANDS = (
         least_effort,
         [
             "dalembert least-effort two_link --start=-1.57,0 --goal 0.5,0.5 --duration 1 -o motion.csv",
-            "dalembert least-effort arm.urdf --start 0,0 --goal 1,1 --duration 0.5,3 --cost energy --motor-constants 1.2,0.8 --effort 20,10",
+            "dalembert least-effort arm.urdf --start 0,0 --goal 1,1 --duration 0.5,3 --cost energy --motor-constants 1.2,0.8",
         ],
     ),
 )
