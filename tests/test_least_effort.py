@@ -353,6 +353,8 @@ MISTAKES = {
     "cost": (r"unknown cost: 'work'.*known: torque, energy", {"cost": "work"}),
     "function": (r"cost: the function must return one number", {"cost": lambda q, qd, qdd, tau: tau}),
     "failing function": (r"cost: the function failed on traced scalars: \w+Error", {"cost": lambda q, qd, qdd, tau: np.arctan(tau[0])}),
+    "bottomless": (r"the cost has no least value: it has fallen to -", {"cost": lambda q, qd, qdd, tau: -tau @ tau}),
+    "infinite": (r"the cost of the smoothest motion is (inf|nan); it must be a finite number", {"duration": 1e-200}),
     "constants": (r"motor_constants must be positive, one number or 2", {"motor_constants": [1.0, -1.0]}),
     "shares": (r"through: times are shares of the duration, above 0 and below 1, got 1.5", {"through": {1.5: [0.0, 0.0]}}),
     "too many": (r"through: 3 points are too close in time for 5 knots; use more knots", {"through": dict.fromkeys((0.2, 0.21, 0.22), DOWN), "knots": 5}),

@@ -14,7 +14,7 @@ from dalembert.arguments import by_name, choice, numbers
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
 from dalembert.planning.effort import Coordinates, Problem, Tell
-from dalembert.planning.transcription import Grid
+from dalembert.planning.transcription import Grid, rates
 
 WORDS = ("a position", "a velocity", "an acceleration", "a force")
 MARGIN = 2e-6  # of a limit: constraints are at least so much inside
@@ -178,8 +178,7 @@ class Constraints:
         through[self.kind[plain], np.flatnonzero(plain), self.joint[plain]] = 1.0
         through[:, ~plain] = D[:, self.place[~plain], self.joint[~plain]]
         through *= self.factor[:, None]
-        rates = np.array([1.0, 1 / T, 1 / (T * T)])[:, None, None]
-        by_z = np.einsum("akf,akn->kfn", self.grid.free[:, self.place] * rates, through)
+        by_z = np.einsum("akf,akn->kfn", self.grid.free[:, self.place] * rates(T), through)
         by_duration = (through * self.grid.by_duration(motion, T)[:, self.place]).sum(axis=(0, 2))
         return self.x.pulled(by_z, by_duration, T)
 

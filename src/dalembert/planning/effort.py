@@ -19,6 +19,7 @@ from dalembert.planning.transcription import Grid, Transcription, metric
 
 LOG_DURATION = 3.0  # x = 3 log T: the cost of fast motions falls as T^-3, so its second derivative by x is about 1
 ITERATIONS = 500
+BOTTOMLESS = 1e9  # times the cost at the start: a negative cost of this size falls for ever
 ROUNDS = 2  # the second one begins with the metric of where the first ended
 Tell = Callable[[], None]
 
@@ -104,10 +105,13 @@ class Coordinates:
 
 def descend(problem: Problem, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The motion of least cost near a given one, without limits."""
-    minimize = optional("scipy.optimize", "identify").minimize
+    minimize, size = optional("scipy.optimize", "identify").minimize, 0.0
     for _ in range(ROUNDS):
         x = Coordinates(problem, z, T, durations)
         options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-7}
         found = minimize(x.cost, x.start, jac=True, method="L-BFGS-B", bounds=x.bounds, options=options, callback=lambda _: tell())
         z, T = x.at(found.x)
+        size = size or x.value
+        if not (least := found.fun * x.value) > -BOTTOMLESS * size:
+            raise Error(f"least_effort: the cost has no least value: it has fallen to {least:.3g}, and would fall on")
     return z, T

@@ -128,7 +128,7 @@ def least_effort(
     slip = SLIP * _mean_speed(ends, shares, points, times[1]) if slip_speed is None else positive(slip_speed, "slip_speed")
     optional("scipy.optimize", "identify")
     told, count = chosen(progress, f"least effort of {robot.name}"), iter(range(1, 10**9))
-    with one_thread():
+    with one_thread(), np.errstate(all="ignore"):  # a step of the search may go far
         problem = Problem(robot, motions, cost, weights, slip)
         z, T, tell = *_begin(problem, times), lambda: told(min(next(count), USUAL - 1), USUAL)
         z, T = descend(problem, z, T, times, tell)
@@ -185,14 +185,16 @@ def _given(
     k = frozen_array(1.0 if constants is None else constants, None, "motor_constants")
     if k.shape not in ((), (robot.n,)) or not (k > 0).all():
         raise Error(f"motor_constants must be positive, one number or {robot.n} (one per joint), got {brief(k.tolist())}")
-    if isinstance(duration, list | tuple | np.ndarray) and np.ndim(duration):
+    if isinstance(duration, list | tuple) or (isinstance(duration, np.ndarray) and duration.ndim):
         found = [positive(x, "least_effort: each duration") for x in listed(duration, "duration")]
         if len(found) != 2 or found[0] > found[1]:
             raise Error(f"least_effort: a free duration must be (shortest, longest), got {brief(duration)}")
         times = found[0], found[1]
     else:
         times = (only := positive(duration, "least_effort: duration")), only
-    return ends, np.broadcast_to(1 / (k * k), (robot.n,)).copy(), limits_of(robot, limits), times
+    with np.errstate(all="ignore"):  # absurd figures overflow, and make no finite cost
+        weights = np.broadcast_to(1 / (k * k), (robot.n,)).copy()
+    return ends, weights, limits_of(robot, limits), times
 
 
 def _state(robot: "Robot", given: Any, what: str) -> Array:
@@ -232,7 +234,8 @@ def _mean_speed(ends: tuple[Array, Array], shares: Array, points: Array, T: floa
 def _speeds(ends: tuple[Array, Array], shares: Array, points: Array, T: float) -> Array:
     """Mean speeds (k + 1, n) from each position that is given to the next."""
     q = np.concatenate([ends[0][:1], points, ends[1][:1]])
-    return np.diff(q, axis=0) / (T * np.diff([0.0, *shares, 1.0]))[:, None]
+    with np.errstate(all="ignore"):
+        return np.diff(q, axis=0) / (T * np.diff([0.0, *shares, 1.0]))[:, None]
 
 
 def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array], shares: Array, points: Array, T: float) -> None:

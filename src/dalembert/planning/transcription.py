@@ -28,20 +28,21 @@ class Grid(NamedTuple):
 
     def motion(self, z: Array, T: float) -> Array:
         """q, qd and qdd, (3, K, n)."""
-        return (self.free @ z + self.fixed + T * self.moving) * _rates(T)
+        return (self.free @ z + self.fixed + T * self.moving) * rates(T)
 
     def by_duration(self, motion: Array, T: float) -> Array:
         """The derivatives of q, qd and qdd by T, (3, K, n)."""
-        return self.moving * _rates(T) - np.arange(3)[:, None, None] / T * motion
+        return self.moving * rates(T) - np.arange(3)[:, None, None] * motion / np.float64(T)
 
     def pulled(self, gradients: Array, T: float) -> Array:
         """The gradient (f, n) by z of what has these gradients (3, K, n) by q, qd and qdd."""
-        flat = (gradients * _rates(T)).reshape(-1, gradients.shape[-1])
+        flat = (gradients * rates(T)).reshape(-1, gradients.shape[-1])
         return self.free.reshape(len(flat), -1).T @ flat
 
 
-def _rates(T: float) -> Array:
-    return np.array([1.0, 1 / T, 1 / (T * T)])[:, None, None]
+def rates(T: float) -> Array:
+    """What turns derivatives by s into those by t, (3, 1, 1)."""
+    return 1 / np.array([1.0, T, T * T])[:, None, None]
 
 
 class Transcription:
@@ -101,7 +102,7 @@ def metric(free: Array, slopes: Any, weights: Array, T: float) -> Array:
     """
     J = sum(
         rate * F[:, None, :, None] * (weights[:, :, None] * D)[:, :, None, :]
-        for rate, F, D in zip(_rates(T).ravel(), free, slopes, strict=True)
+        for rate, F, D in zip(rates(T).ravel(), free, slopes, strict=True)
     )
     J = np.reshape(J, (weights.size, -1))
     H = J.T @ J
