@@ -24,6 +24,7 @@ import casadi_peer
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
+from effort import figures as effort_figures
 from growth import exponent, growth, picture
 from identification import figures as identifying
 from inverse_kinematics import figures as reaching
@@ -449,6 +450,13 @@ def inverse_kinematics():
     da.set_threads(None)
 
 
+def least_effort():
+    """Motions of least effort beside Ipopt."""
+    print("motions of least effort")
+    for name, value, unit, bar in effort_figures():
+        report(name, value, unit, bar, "less")
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -551,6 +559,7 @@ if __name__ == "__main__":
     closed()
     identification()
     inverse_kinematics()
+    least_effort()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

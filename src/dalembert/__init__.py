@@ -67,6 +67,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
     from dalembert.planning.inverse import InverseKinematics as InverseKinematics
+    from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -119,6 +120,7 @@ _PLACES = {
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
     "planning.inverse": "InverseKinematics",
+    "planning.least_effort": "LeastEffort",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",

@@ -15,7 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.planning import following, inverse
+    from dalembert.planning import following, inverse, least_effort
     from dalembert.quantities import (
         configurations,
         control,
@@ -62,6 +62,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
+    least_effort = Later("dalembert.planning.least_effort")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
@@ -239,6 +240,7 @@ class Robot(Model, Hints):
     # motions found by computation
     inverse_kinematics = inverse.inverse_kinematics
     follow = following.follow
+    least_effort = least_effort.least_effort
 
     # simplified models
     dominance = dominance.dominance
