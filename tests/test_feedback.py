@@ -75,7 +75,7 @@ def problem(robot, steps, limits=None, second_order=False, count=1):
     rng, n = np.random.default_rng(2), robot.n
     start, goal = rng.uniform(-1, 1, (2, count, 2 * n))
     running, ending, effort = rng.uniform(0.1, 1, 2 * n), rng.uniform(1, 10, 2 * n), rng.uniform(0.1, 1, n)
-    made = Problem(robot, 0.02, start, goal, running, ending, effort, limits, second_order, "auto")
+    made = Problem(robot, 0.02, start, goal, rng.uniform(-1, 1, (count, n)), running, ending, effort, limits, second_order, "auto")
     search = Search(made, rng.uniform(-1, 1, (steps, count, n)))
     search.roll()
     search.take(np.ones(count, bool), np.zeros(count, int))
@@ -95,7 +95,7 @@ def test_the_recursion_is_riccatis(robot):
         A = np.vstack([np.block([np.eye(n), np.zeros((n, n))]) + h * below, below])
         B = np.vstack([h * h * au, h * au])
         Quu, Qux = np.diag(p.effort) + B.T @ V @ B, B.T @ V @ A
-        Qu, Qx = p.effort * search.u[k, 0] + B.T @ Vx, p.running * (search.x[k, 0] - p.goal[0]) + A.T @ Vx
+        Qu, Qx = p.effort * (search.u[k, 0] - p.rest[0]) + B.T @ Vx, p.running * (search.x[k, 0] - p.goal[0]) + A.T @ Vx
         change, gain = -np.linalg.solve(Quu, Qu), np.linalg.solve(Quu, Qux)
         close(search.k[k, 0], change, 1e-10)
         close(search.K[k, 0], gain, 1e-10)
@@ -212,6 +212,16 @@ def test_the_feedback_brings_the_arm_back_onto_the_motion():
     assert np.abs(off.q[-1] - [1.0, 0.5]).max() < 0.02 < 0.1 < np.abs(still.q[-1] - [1.0, 0.5]).max()
     close(found(0.4, found.trajectory.q[20], found.trajectory.qd[20]), found.trajectory.tau[20], 1e-15)
     close(found(99.0, found.trajectory.q[49], found.trajectory.qd[49]), found.trajectory.tau[49], 1e-15)
+
+
+def test_forces_that_cost_nothing_hold_the_goal():
+    robot, goal = arm(), np.array([0.5, 0.5])
+    hold = robot.gravity_force(goal)
+    still = robot.optimal_control(goal, goal, 0.2, holding=hold)
+    assert (
+        np.abs(still.trajectory.q - goal).max() < 1e-12 and np.abs(still.trajectory.tau - hold).max() < 1e-12 and still.cost < 1e-20
+    )
+    assert robot.optimal_control(goal, goal, 0.2).cost > 1e-3
 
 
 def test_the_same_on_numpy():

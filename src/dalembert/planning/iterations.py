@@ -24,12 +24,16 @@ NEAR = 0.1  # the decrease of the cost, relative to it, below which second deriv
 
 
 class Problem(NamedTuple):
-    """B problems: start and goal (B, 2n), weights of the states on the way (2n,) and at the end, of forces (n,), limits (n,)."""
+    """B problems: start and goal (B, 2n), forces that cost nothing (B, n).
+
+    Weights of the states on the way and at the end (2n,), of forces (n,), and limits of forces (n,).
+    """
 
     robot: Model
     h: float
     start: Array
     goal: Array
+    rest: Array
     running: Array
     ending: Array
     effort: Array
@@ -88,7 +92,16 @@ class Search:
         along = [x[:, :, None, None] for x in (self.x[:-1], self.u, self.k, self.K)]
         limits = [_always(x) for x in p.limits or ()]
         weights = [_always(x) for x in (p.running, p.effort, np.array(p.h))]
-        inputs = [self.at, self.total, *along, LENGTHS[None, None, None], p.goal[None, :, None, None], *weights, *limits]
+        inputs = [
+            self.at,
+            self.total,
+            *along,
+            LENGTHS[None, None, None],
+            p.goal[None, :, None, None],
+            p.rest[None, :, None, None],
+            *weights,
+            *limits,
+        ]
         outputs = [self.at, self.total, self.xs[1:, :, None], self.us[:, :, None]]
         self.run_rollouts = ordered(kernel, inputs, outputs, (steps, count, 1))
 
@@ -118,7 +131,7 @@ class Search:
         p, n = self.problem, self.u.shape[-1]
         self.derivatives(self.x[:-1, :, :n], self.x[:-1, :, n:], self.u, out=self.slopes)
         np.multiply(self.x[:-1] - p.goal, p.running, out=self.lx)
-        np.multiply(self.u, p.effort, out=self.lu)
+        np.multiply(self.u - p.rest, p.effort, out=self.lu)
         for limit, left in zip(p.limits or (), self.room, strict=True):
             np.subtract(limit, self.u, out=left)
         if self.curved:

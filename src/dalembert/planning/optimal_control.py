@@ -87,6 +87,7 @@ def optimal_control(
     effort: ArrayLike = 1e-3,
     end_position: ArrayLike = 1e3,
     end_velocity: ArrayLike = 1e2,
+    holding: ArrayLike | None = None,
     guess: ArrayLike | None = None,
     second_order: bool = False,
     iterations: int = 200,
@@ -96,9 +97,9 @@ def optimal_control(
 ) -> OptimalControl:
     """The joint forces that bring the arm from a state near to another one at the least cost, and the feedback along the way.
 
-    It minimizes, with the states x of positions and velocities,
+    It minimizes, with the states x of positions and velocities and their distances e_k = x_k - x_goal from the goal,
 
-        1/2 sum_k h [(x_k - x_goal)^T W (x_k - x_goal) + tau_k^T R tau_k] + 1/2 (x_N - x_goal)^T W_end (x_N - x_goal)
+        1/2 sum_k h [e_k^T W e_k + (tau_k - holding)^T R (tau_k - holding)] + 1/2 e_N^T W_end e_N
 
     over forces held for steps h, under qd' = qd + h FD(q, qd, tau), q' = q + h qd': the steps of
     `simulate(integrator="semi_implicit_euler")`. The method is differential dynamic programming (Jacobson and Mayne, 1970), with
@@ -109,6 +110,8 @@ def optimal_control(
     limits: of the forces. True takes the model's effort limits; a number or (n,) are symmetric ones, (2, n) lower and upper ones.
         Each step then solves a quadratic program (Tassa, Mansard and Todorov, 2014).
     position, velocity, effort: the diagonals of W and R, numbers or (n,); end_position, end_velocity: that of W_end.
+    holding: forces (..., n) that cost nothing, 0 by default. With robot.gravity_force(goal) the arm stays at the goal; else it
+        stays where it needs less force.
     guess: forces (..., steps, n) to begin with; leading axes are further problems, so that several guesses are tried at once and
         `.best` is the best of them. By default the forces that hold the arm at the start.
     second_order: exact second derivatives of the motion. Without them (Gauss and Newton; "iLQR") an iteration is faster, and far
@@ -129,7 +132,7 @@ def optimal_control(
     name = "optimal_control"
     _check_robot(robot, name)
     steps, n = counted(duration, step, name), robot.n
-    given = {"start": start, "goal": goal, "start_velocity": start_velocity, "goal_velocity": goal_velocity}
+    given = {"start": start, "goal": goal, "start_velocity": start_velocity, "goal_velocity": goal_velocity, "holding": holding}
     states = {what: _state(robot, x, what) for what, x in given.items()}
     u = _guess(robot, guess, states["start"], steps)
     lead = batch({what: x.shape[:-1] for what, x in states.items()} | {"guess": u.shape[:-2]}, name)
@@ -140,7 +143,7 @@ def optimal_control(
         robot, float(step),
         np.concatenate([flat["start"], flat["start_velocity"]], axis=-1),
         np.concatenate([flat["goal"], flat["goal_velocity"]], axis=-1),
-        running, ending, cost, _limits(robot, limits), flag(second_order, f"{name}: second_order"), backend,
+        flat["holding"], running, ending, cost, _limits(robot, limits), flag(second_order, f"{name}: second_order"), backend,
     )  # fmt: skip
     forces = np.moveaxis(np.broadcast_to(u, (*lead, steps, n)).reshape(prod(lead), steps, n), 1, 0)
     forces = np.clip(forces, *problem.limits) if problem.limits else forces
@@ -171,7 +174,7 @@ def _check_robot(robot: Any, name: str) -> None:
 
 
 def _state(robot: Any, given: Any, name: str) -> Array:
-    """Positions or velocities (..., n), finite."""
+    """Positions, velocities or forces (..., n), finite."""
     x = np.zeros(robot.n) if given is None else real(joint_vector(robot, "optimal_control", name, given), name)
     if not np.isfinite(x).all():
         raise Error(f"optimal_control: {name} must be finite, got {brief(given)}")

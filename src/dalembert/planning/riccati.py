@@ -1,7 +1,7 @@
 """The steps of differential dynamic programming as programs: one step of a rollout, one step of the recursion back in time.
 
 The state is x = (q, v), moved by steps v' = v + h a(q, v, u), q' = q + h v'. Of the derivatives of a step only P = dv'/d(q, v, u)
-is dense, n x 3n, and the recursion uses that. The cost of a step is 1/2 (x - x*)^T W (x - x*) + 1/2 u^T R u, W and R diagonal.
+is dense, n x 3n, and the recursion uses that. A step costs 1/2 (x - x*)^T W (x - x*) + 1/2 (u - u*)^T R (u - u*), W and R diagonal.
 
 V(x) is the cost from a step on, to second order: gradient Vx (2n), Hessian V, of which the upper triangle is kept. Q is the same as
 a function of (q, v, u), and its minimum over u is u = k - K x. The masks of a box are numbers 0 and 1, so nothing branches.
@@ -138,13 +138,25 @@ def _rollout(model: Model, make: Make, method: str, optional: tuple[str, ...]) -
     n, forward = model.n, make("forward_dynamics", method)
 
     def body(
-        x: Any, total: Any, near: Any, u: Any, k: Any, K: Any, alpha: Any, goal: Any, wx: Any, wu: Any, h: Any, **limits: Any
+        x: Any,
+        total: Any,
+        near: Any,
+        u: Any,
+        k: Any,
+        K: Any,
+        alpha: Any,
+        goal: Any,
+        rest: Any,
+        wx: Any,
+        wu: Any,
+        h: Any,
+        **limits: Any,
     ) -> Any:
         u = u + alpha * k - rotate(K, x - near)
         u = clipped(u, limits["lower"], limits["upper"]) if limits else u
         v = x[n:] + h * replay(forward, {"q": x[:n], "qd": x[n:], "tau": u})
-        new, off = np.concatenate([x[:n] + h * v, v]), x - goal
-        return new, total + (dot(wx * off, off) + dot(wu * u, u)) / 2, new, u
+        new, off, more = np.concatenate([x[:n] + h * v, v]), x - goal, u - rest
+        return new, total + (dot(wx * off, off) + dot(wu * more, more)) / 2, new, u
 
     return body
 
@@ -152,7 +164,20 @@ def _rollout(model: Model, make: Make, method: str, optional: tuple[str, ...]) -
 ROLLOUT = Quantity(
     "feedback_step",
     "One step of a rollout with feedback, and its cost.",
-    {"x": _X, "total": _ONE, "near": _X, "u": _N, "k": _N, "K": _UX, "alpha": _ONE, "goal": _X, "wx": _X, "wu": _N, "h": _ONE},
+    {
+        "x": _X,
+        "total": _ONE,
+        "near": _X,
+        "u": _N,
+        "k": _N,
+        "K": _UX,
+        "alpha": _ONE,
+        "goal": _X,
+        "rest": _N,
+        "wx": _X,
+        "wu": _N,
+        "h": _ONE,
+    },
     {"new_x": _X, "new_total": _ONE, "kept": _X, "forces": _N},
     "articulated_body",
     optional={"lower": _N, "upper": _N},
