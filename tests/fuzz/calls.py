@@ -56,6 +56,11 @@ def _arm() -> Any:
     return da.robot("two_link").with_friction(damping=0.1, coulomb=0.1)
 
 
+def smooth() -> Any:
+    """An arm without friction that jumps."""
+    return da.robot("two_link")
+
+
 @cache
 def folder() -> Path:
     """Files to read, and a place to write."""
@@ -112,6 +117,9 @@ def objects() -> dict[str, Any]:
         "row": da.DHRow(a=1.0),
         "dominance": arm.dominance(HALF, HALF, HALF),
         "findings": arm.check(),
+        "feedback": arm.lqr(HALF),
+        "optimal_control": smooth().optimal_control(HALF, HALF + 0.1, 0.1),
+        "rollout": smooth().rollout(HALF, duration=0.01),
         "symbolic": arm.symbolic("mass"),
         "code": arm.generate("c"),
     }
@@ -173,6 +181,9 @@ def special() -> dict[str, dict[str, Any]]:
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
+        "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
+        "smooth.optimal_control": {"duration": 0.1, "iterations": 3}, "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
+        "da.jax_rollout": {"robot": smooth(), "duration": 0.01},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
@@ -206,7 +217,7 @@ def special() -> dict[str, dict[str, Any]]:
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
     "da.Comparison", "da.Excitation", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
-    "da.Trajectory", "da.LeastEffort",
+    "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
@@ -255,6 +266,7 @@ def subjects() -> dict[str, Subject]:
     ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
+    functions["smooth.optimal_control"] = smooth().optimal_control
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
@@ -334,6 +346,7 @@ REFUSING = (
         "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
+        "robot.optimal_control",  # with friction that jumps
         "trajectory.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",
