@@ -15,6 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
+    from dalembert.planning import fastest
     from dalembert.quantities import (
         configurations,
         control,
@@ -59,6 +60,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
+    fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
@@ -232,6 +234,9 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+
+    # motions found by computation
+    fastest = fastest.fastest
 
     # simplified models
     dominance = dominance.dominance

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, identifying, looking, writing
+from dalembert.cli import computing, identifying, looking, planning, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -54,7 +54,7 @@ def options(
     """Options before the command."""
 
 
-for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Identify", identifying), ("Write", writing)):
+for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Find motions", planning), ("Identify", identifying), ("Write", writing)):
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
         command = function

@@ -60,12 +60,19 @@ def sample(path: Path, step: float) -> Samples:
     >>> quintic([0.0], [1.0], 2.0).sample(0.5).time.tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0]
     """
-    step = positive(step, "the step of a path's samples")
-    count = path.duration / step * (1 - 1e-12)
-    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "use a larger step")
-    steps = math.ceil(count)
-    time = np.linspace(0.0, path.duration, steps + 1)
+    time = np.linspace(0.0, path.duration, steps(path.duration, step, path.n) + 1)
     return Samples(time, *path(time))
+
+
+def steps(duration: float, step: float, n: int) -> int:
+    """How many steps of at most that length divide a duration; too many for the memory are refused.
+
+    >>> steps(1.0, 0.3, 2)
+    4
+    """
+    count = duration / positive(step, "the step of a path's samples") * (1 - 1e-12)
+    room("sample", 8 * (3 * n + 1) * int(min(count, 1e18)), "use a larger step")
+    return math.ceil(count)
 
 
 @dataclass(frozen=True, eq=False)

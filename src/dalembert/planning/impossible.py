@@ -3,7 +3,6 @@
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows
 from dalembert.planning.limits import Terms
@@ -11,25 +10,37 @@ from dalembert.planning.limits import Terms
 ROUNDING = 1e-12
 
 
-def refuse(robot: Model, at: Terms, rows: Rows, found: Profile, s: Array) -> None:
-    """An error if there is no profile, or if it stands still, or nothing limits it."""
-    if not all(np.isfinite(x).all() for x in (*rows, found.limits)):
-        first = int(np.argmin(np.isfinite(np.hstack(rows)).all(axis=1)))
-        raise Error(f"fastest: the forces at {_place(s, first)} are not finite; check the path and the robot there")
-    for empty, interval in ((np.flatnonzero(_none(found.limits))[:1], found.limits), (np.flatnonzero(_none(found.reachable))[-1:], None)):
-        for k in empty:
-            pair = _pair(rows, k) if interval is not None else _pair(rows, k, s, found)
-            raise Error(f"fastest: the path cannot be followed at {_place(s, k)}: {_reason(robot, at, k, pair)}")
+def why_not(robot: Model, at: Terms, rows: Rows, found: Profile, s: Array) -> str:
+    """Why there is no profile at these points, or none that moves and has limits; nothing where it is good."""
+    finite = np.isfinite(np.hstack(rows)).all(axis=1)
+    if not finite.all():
+        return f"the forces at {_place(s, int(np.argmin(finite)))} are not finite; check the path and the robot there"
+    empty, stuck = np.flatnonzero(_none(found.limits)), np.flatnonzero(_none(found.reachable))
+    if empty.size:
+        worst = int(empty[np.argmax(np.maximum(_beyond(at)[empty].max(axis=1), 0.0))])
+        return f"the path cannot be followed at {_place(s, worst)}: {_reason(robot, at, worst, _pair(rows, worst))}"
+    if stuck.size:
+        last = int(stuck[-1])
+        return f"the path cannot be followed at {_place(s, last)}: {_reason(robot, at, last, _pair(rows, last, s, found))}"
     still = np.flatnonzero((found.x[1:] <= 0) & (found.x[:-1] <= 0))
     if still.size:
-        raise Error(f"fastest: the robot could only stand still at {_place(s, still[0])}: {_reason(robot, at, still[0], _pair(rows, still[0]))}")
+        first = int(still[0])
+        return f"the robot could only stand still at {_place(s, first)}: {_reason(robot, at, first, _pair(rows, first))}"
     if found.x.max() > 1e-10 * UNBOUNDED:
-        raise Error(f"fastest: nothing limits the speed at {_place(s, int(np.argmax(found.x)))}; give velocity=..., or more torque limits")
+        return f"nothing limits the speed at {_place(s, int(np.argmax(found.x)))}; give velocity=..., or limits of more joints"
+    return ""
 
 
 def _none(interval: Array) -> Array:
     """Where no x is left: (P,)."""
-    return interval[:, 0] > interval[:, 1] + ROUNDING * np.maximum(1.0, np.abs(interval[:, 1]))
+    with np.errstate(invalid="ignore"):  # behind a point without any there is nothing that counts
+        return interval[:, 0] > interval[:, 1] + ROUNDING * np.maximum(1.0, np.abs(interval[:, 1]))
+
+
+def _beyond(at: Terms) -> Array:
+    """By how much the forces that hold the robot exceed their limits, (P, m)."""
+    held = at.c + at.after
+    return np.maximum(held - at.hi, at.lo - held)
 
 
 def _place(s: Array, k: int) -> str:
@@ -38,8 +49,7 @@ def _place(s: Array, k: int) -> str:
 
 def _reason(robot: Model, at: Terms, k: int, pair: tuple[int, int]) -> str:
     """The joint that cannot even hold the robot there, else the two rows that exclude each other."""
-    held = at.c[k] + at.after[k]
-    excess = np.maximum(held - at.hi, at.lo - held)
+    held, excess = at.c[k] + at.after[k], _beyond(at)[k]
     worst = int(np.argmax(excess))
     if excess[worst] > 0:
         limit = (at.hi if held[worst] > at.hi[worst] else at.lo)[worst] * at.scale[worst]

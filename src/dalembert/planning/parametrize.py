@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows, profile
-from dalembert.planning.impossible import refuse
+from dalembert.planning.impossible import why_not
 from dalembert.planning.limits import Limits, Terms, smooth_friction, speed_dependent, terms
 
 PARTS = 4  # of an interval between whose ends limits are looked at
@@ -42,6 +43,11 @@ class Slack(NamedTuple):
     down: Array
     speed: Array
 
+    @property
+    def rise(self) -> Array:
+        """The largest that is taken off in each interval, (N,)."""
+        return np.maximum(np.maximum(self.up, self.down).max(axis=1), np.maximum(self.speed[1:], self.speed[:-1]) - 1)
+
     @classmethod
     def none(cls, intervals: int, m: int) -> "Slack":
         """Nothing."""
@@ -57,9 +63,11 @@ def parametrize(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
         points = _every(made, parts)
         rows, most = _rows(robot, points, np.diff(s), x if viscous else None, slack)
         solved = profile(rows, most, np.diff(s), *_ends(curve))
-        refuse(robot, points, rows, solved, s)
+        reason = why_not(robot, points, rows, solved, s)
+        if reason and (found is None or number > SPLITS):
+            raise Error(f"fastest: {reason}")
         settled = not viscous or (x is not None and np.abs(solved.x - x).max() <= met * solved.x.max())
-        x = solved.x
+        x = x if reason else solved.x
         if tolerance is None:
             found = Found(s, solved, points, np.nan)
             if settled or number == ROUNDS:
@@ -67,14 +75,14 @@ def parametrize(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
             continue
         excess, new = _between(robot, made, parts, solved, viscous)
         found = Found(s, solved, points, float(excess.max()))
-        if found.over <= tolerance and (settled or number >= ROUNDS):
+        if found.over <= tolerance and settled and not reason:
             break
-        coarse = excess > COARSE
-        if number <= SPLITS and coarse.any():
+        coarse = (excess > COARSE) & (new.rise > COARSE / 2) if not reason else np.ones(len(s) - 1, dtype=bool)
+        if number <= SPLITS and coarse.any():  # or too much was taken off: finer points need less
             s, x = _split(s, x, coarse)
             made, slack = terms(robot, curve, _parted(s, parts), known), Slack.none(len(s) - 1, made.a.shape[1])
         else:
-            slack = new if number <= SPLITS + 2 else Slack(*map(np.maximum, slack, new))
+            slack = new if number < 3 else Slack(*map(np.maximum, slack, new))  # so that two do not take turns
     assert found is not None  # noqa: S101 - there is a first round
     return found
 
