@@ -24,6 +24,7 @@ import casadi_peer
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
+from fastest import figures as fastest_figures
 from growth import exponent, growth, picture
 from identification import figures as identifying
 from loops import figures as closed_figures
@@ -433,6 +434,14 @@ def closed():
     da.set_threads(None)
 
 
+def fastest():
+    """The fastest motion along a path, beside toppra where it is installed."""
+    print("the fastest way along a path, one thread")
+    for name, value, unit, bar in fastest_figures():
+        report(name, value, unit, bar, "less")
+    da.set_threads(None)
+
+
 def identification():
     """Excitation and identification; the second reads ten million samples from disk."""
     print("from recordings to a robot")
@@ -540,6 +549,7 @@ if __name__ == "__main__":
     simulation()
     friction()
     closed()
+    fastest()
     identification()
     what_must_not_grow()
     start_up()

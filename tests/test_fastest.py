@@ -87,7 +87,9 @@ def test_a_mass_on_a_rail_with_viscous_friction():
 
 def test_the_speed_of_a_pendulum_follows_from_its_energy():
     """Up against gravity at full torque, the kinetic energy is the work of the torque less that of gravity."""
-    robot = da.Robot.from_dh([da.DHRow(a=1.0, inertia=da.Inertia.from_com(1.0, (0, 0, 0), 0.1))], convention="standard", gravity=(0, -9.81, 0))
+    robot = da.Robot.from_dh(
+        [da.DHRow(a=1.0, inertia=da.Inertia.from_com(1.0, (0, 0, 0), 0.1))], convention="standard", gravity=(0, -9.81, 0)
+    )
     fast = robot.fastest([[0.0], [1.0]], torque=30.0)
     rising = fast.q[:, 0] < fast.switches[0].s - 1e-3
     q = fast.q[rising, 0]
@@ -214,7 +216,10 @@ def test_a_payload_makes_it_slower():
 
 def test_limits_are_those_of_the_model_by_default():
     robot, path = da.robot("ur5"), [[0, -1, 1, 0, 0, 0], [1, 0, 0, 1, 1, 1.0]]
-    given = {name: [getattr(j, f"{limit}_limit") for j in robot.joints] for name, limit in (("torque", "effort"), ("velocity", "velocity"))}
+    given = {
+        name: [getattr(j, f"{limit}_limit") for j in robot.joints]
+        for name, limit in (("torque", "effort"), ("velocity", "velocity"))
+    }
     assert robot.fastest(path).duration == robot.fastest(path, **given).duration
 
 
@@ -267,7 +272,9 @@ def test_paths_of_any_kind():
     line = robot.fastest([start, goal], **limits)
     assert robot.fastest(da.quintic(start, goal, 7.0), **limits).duration == line.duration
     assert robot.fastest(line, **limits).duration == pytest.approx(line.duration, rel=1e-5)
-    assert robot.fastest(robot.torques_along(da.quintic(start, goal, 7.0)), **limits).duration == pytest.approx(line.duration, rel=1e-4)
+    assert robot.fastest(robot.torques_along(da.quintic(start, goal, 7.0)), **limits).duration == pytest.approx(
+        line.duration, rel=1e-4
+    )
     for motion in (da.spline([0, 1, 3], [start, goal, [0.5, 0.9]]), da.trapezoidal(start, goal, [1.0, 9.0], 2.0)):
         fast = robot.fastest(motion, **limits)
         assert exceeded(fast, robot, **limits) <= 1e-6
@@ -313,7 +320,9 @@ def test_without_native_code_it_is_the_same(monkeypatch):
 
 def test_impossible_paths_name_the_point_and_the_joint():
     robot = arm("two_link")
-    with pytest.raises(da.Error, match=r"at s = 0 of 1.41421: joint 'joint1' needs 19.61 N m to hold the robot there, and its limit is 10 N m"):
+    with pytest.raises(
+        da.Error, match=r"at s = 0 of 1.41421: joint 'joint1' needs 19.61 N m to hold the robot there, and its limit is 10 N m"
+    ):
         robot.fastest([[0.0, 0.0], [1.0, 1.0]], torque=[10.0, 15.0])
     worst = np.array([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]])  # down, out, up: it is hardest in the middle
     with pytest.raises(da.Error, match=r"s = [12][.]\d* of 3: joint 'joint1' needs"):
@@ -321,7 +330,10 @@ def test_impossible_paths_name_the_point_and_the_joint():
 
 
 def test_a_joint_that_can_only_push_cannot_stop():
-    with pytest.raises(da.Error, match=r"cannot be followed at s = 0.999 of 1: joint 'rail' needs 0 N to hold the robot there, and its limit is 1 N"):
+    with pytest.raises(
+        da.Error,
+        match=r"cannot be followed at s = 0.999 of 1: joint 'rail' needs 0 N to hold the robot there, and its limit is 1 N",
+    ):
         slider().fastest([[0.0], [1.0]], torque=[[1.0], [2.0]])
     with pytest.raises(da.Error, match="nothing limits the speed"):
         arm("two_link").fastest([[0.0, 0.0], [1.0, 0.0]], acceleration=[np.inf, 5.0])

@@ -54,7 +54,13 @@ def options(
     """Options before the command."""
 
 
-for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Find motions", planning), ("Identify", identifying), ("Write", writing)):
+for panel, module in (
+    ("Inspect a robot", looking),
+    ("Compute", computing),
+    ("Find motions", planning),
+    ("Identify", identifying),
+    ("Write", writing),
+):
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
         command = function

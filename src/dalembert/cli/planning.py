@@ -21,10 +21,13 @@ def fastest(
     robot: Robot,
     path: Annotated[
         str,
-        typer.Argument(metavar="PATH", help="Waypoints q_<joint>: a .csv, .npy or .npz file; - is standard input. A spline goes through them."),
+        typer.Argument(
+            metavar="PATH", help="Waypoints q_<joint>: a .csv, .npy or .npz file; - is standard input. A spline goes through them."
+        ),
     ],
     torque: Annotated[
-        str | None, typer.Option(metavar="TAU", help="Torque limits, N m or N: one number, or one for each joint; default: the robot's.")
+        str | None,
+        typer.Option(metavar="TAU", help="Torque limits, N m or N: one number, or one for each joint; default: the robot's."),
     ] = None,
     velocity: Annotated[
         str | None, typer.Option(metavar="QD", help="Velocity limits, rad/s or m/s, in the same way; default: the robot's.")
@@ -34,13 +37,16 @@ def fastest(
     ] = None,
     points: Annotated[int, typer.Option(metavar="COUNT", help="Intervals into which the path is divided.")] = 1000,
     step: Annotated[
-        float | None, typer.Option("--step", "-s", metavar="S", help="Seconds between the states that are written; default: those of the path's points.")
+        float | None,
+        typer.Option(
+            "--step", "-s", metavar="S", help="Seconds between the states that are written; default: those of the path's points."
+        ),
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
-    figure: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the phase plane: a .png, .svg or .pdf file.")
+    figure: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the phase plane: a .png, .svg or .pdf file.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a report that plays the motion into this folder.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a report that plays the motion into this folder.")] = None,
 ) -> None:
     """Find the fastest motion along a path within limits of torques, velocities and accelerations."""
     if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):

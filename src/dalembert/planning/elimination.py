@@ -6,9 +6,9 @@ signs so that a >= 0. Then the upper side of row k and the lower side of row l l
     (a_l b_k - a_k b_l) x <= a_l hi_k - a_k lo_l
 
 and u exists for an x exactly if all pairs of rows hold (Fourier and Motzkin). Pairs at one point give an interval of x there: its
-upper end is the curve of highest speeds. Between neighbours x changes by 2 u times their distance d, which is one more row: `d u + x`
-lies in the next point's interval. Backward from the end this gives the speeds from which the end can be reached; forward from the start
-the greatest u is taken. Nothing divides by a where it is 0: zero-inertia points need no care.
+upper end is the curve of highest speeds. To the next point x changes by 2 u times the distance, which is one more row: with twice
+the distance d, `d u + x` lies in the next point's interval. Backward from the end this gives the speeds from which the end can be
+reached; forward from the start the greatest u is taken. Nothing divides by a where it is 0: zero-inertia points need no care.
 """
 
 from functools import cache
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """What the passes find at P points: x, u of each interval, the interval of x that limits leave, and that from which one arrives."""
+    """At P points: x, u of each interval, the interval of x that limits leave, and that from which one arrives."""
 
     x: Array
     u: Array
@@ -64,7 +64,7 @@ def profile(rows: Rows, most: Array, spacing: Array, start: Array, end: Array) -
 
 
 def _limits(rows: Rows, most: Array) -> Array:
-    """The interval of x at every point, (P, 2), from all pairs of its rows: a row with the next one, the one after it, ... around."""
+    """The interval of x at every point, (P, 2), from all pairs of its rows: each with the next, the one after it, ... around."""
     P, m = rows.a.shape
     held = np.zeros((2, 1, 1, 1, P))
     held[1] = most
@@ -147,7 +147,7 @@ def _step_on(x: Any, a: Any, b: Any, lo: Any, hi: Any, next_low: Any, next_high:
 
 
 def _program(name: str, m: int) -> Program:
-    row = {key: (m,) for key in Rows._fields}
+    row: dict[str, Any] = dict.fromkeys(Rows._fields, (m,))
     one: dict[str, Any] = {"low": (), "high": ()}
     after: dict[str, Any] = {"next_low": (), "next_high": ()}
     if name == "pairs":

@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers, positive, whole
-from dalembert.errors import Error, brief
+from dalembert.errors import AccuracyWarning, Error, brief, warn
 from dalembert.model.model import Model, a_robot, refuse_loops
 from dalembert.motion.paths import steps
 from dalembert.planning.curves import Curve, curve
@@ -35,11 +35,11 @@ def fastest(
 
     path: waypoints (K, n), through which a natural cubic spline goes (two: a straight line); a motion with a duration, such as
     `da.spline(times, points)` or `da.quintic(start, goal, duration)`, of which only the curve counts; or a trajectory.
-    torque, velocity, acceleration: one number, one for each joint (n,), or the least and the greatest (2, n). By default torques and
-    velocities have the limits of the robot's joints, and accelerations none. A payload is part of the robot: `robot.with_payload(...)`.
-    points: the number of intervals into which the path is divided, or the s of all points. tolerance: the share by which limits may be
-    exceeded between points, which are refined until they are not; None looks at the points alone. step: seconds between the samples of the
-    result; by default they are at the points.
+    torque, velocity, acceleration: one number, one for each joint (n,), or the least and the greatest (2, n). By default torques
+    and velocities have the limits of the robot's joints, and accelerations none. A payload is part of the robot: `with_payload`.
+    points: the number of intervals into which the path is divided, or the s of all points; the duration comes near the least one
+    in proportion to their spacing. tolerance: the share by which limits may be exceeded between points; None looks at the points
+    alone. step: seconds between the samples of the result; by default they are at the points.
 
     The result is a `Trajectory` with more: `limiting`, what limits the motion at each sample; `switches`; `saturation`;
     `phase_plane()`, a figure. It is also a function of time, which controllers can follow. No limits of jerk: torques jump.
@@ -48,7 +48,7 @@ def fastest(
     >>> arm = da.robot("two_link")
     >>> fast = arm.fastest([[0.0, 0.0], [1.0, -0.5], [1.5, 0.5]], torque=[40.0, 15.0])
     >>> fast
-    <Trajectory of two_link: ... samples, 0.8... s>
+    <Trajectory of two_link: ... samples, 0.79... s>
     >>> bool(abs(fast.tau).max() <= 40.0 * (1 + 1e-6)), fast.limiting[0]
     (True, Limiting(joint='joint1', kind='torque', side=1))
     """
@@ -57,6 +57,8 @@ def fastest(
     line, known = curve(path, robot), limits(robot, torque, velocity, acceleration)
     allowed = None if tolerance is None else positive(tolerance, "fastest: tolerance")
     found = parametrize(robot, line, known, _points(points, line), allowed)
+    if allowed is not None and found.over > allowed:
+        warn(f"fastest: limits are exceeded by {found.over:.1e} of their values between points; use more points", AccuracyWarning)
     time, s = moments(found.s, found.profile.x), found.s
     if step is None:
         (q, q1, q2), y, u = found.terms[:3], np.sqrt(found.profile.x), np.append(found.profile.u, found.profile.u[-1])
@@ -74,7 +76,8 @@ def _able(robot: Model) -> None:
     """Robots whose velocities are the rates of their positions, and which have no loops."""
     refuse_loops(robot, "fastest")
     if robot.runs:
-        raise Error(f"fastest: a path in joint space cannot have the {robot.runs[0].kind} joint {robot.runs[0].joint!r} of {robot.name}")
+        run = robot.runs[0]
+        raise Error(f"fastest: a path in joint space cannot have the {run.kind} joint {run.joint!r} of {robot.name}")
     if not robot.n:
         raise Error(f"fastest: {robot.name} has no joints that move")
 

@@ -81,29 +81,46 @@ class Terms(NamedTuple):
 def terms(robot: Model, curve: Curve, s: Array, known: Limits) -> Terms:
     """The rows at these points of the curve."""
     q, q1, q2 = curve.at(s)
+    both = np.hstack([known.torque, known.acceleration])
+    used = np.flatnonzero(np.isfinite(both).any(axis=0)).tolist()
+    kinds = tuple((("torque", "acceleration")[k // robot.n], k % robot.n) for k in used)
+    scale = _scale(*both[:, used])
+    lo, hi = np.clip(both[:, used] / scale, -UNBOUNDED, UNBOUNDED)
+    zero: Any = np.broadcast_to(0.0, q.shape)
+    moved: tuple[Any, ...] = (q1, q2, zero, zero, zero, zero)
+    torques, rest = [i for kind, i in kinds if kind == "torque"], [i for kind, i in kinds if kind != "torque"]
+    pairs = zip(_torques(robot, q, q1, q2), moved, strict=True)
+    a, b, c, before, after, viscous = (_side_by_side(x, torques, y, rest) / scale for x, y in pairs)
+    speeds = (q1 / np.where(q1 < 0, known.velocity[0], known.velocity[1])) ** 2
+    return Terms(q, q1, q2, a, b, c, before, after, viscous, lo, hi, speeds, scale, kinds)
+
+
+def _torques(robot: Model, q: Array, q1: Array, q2: Array) -> tuple[Array, ...]:
+    """a, b, c, and friction: dry when one arrives and when one leaves, and viscous."""
     still = np.zeros_like(q)
-    g = inverse_dynamics(robot, q, still, still)
+    g = np.asarray(inverse_dynamics(robot, q, still, still))
     a, b = inverse_dynamics(robot, q, still, q1) - g, inverse_dynamics(robot, q, q1, q2) - g
-    before = after = viscous = np.zeros_like(g)
-    if rubs(robot):
-        whole, constant = friction_force(robot, q1), friction_force(robot, still)
-        b, g = b - whole + constant, g - constant  # its constant part belongs to the friction
-        viscous = whole - friction_force(robot, SLOWLY * q1)
-        turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
-        after = friction_force(robot, SLOWLY * np.where(turning, q2, q1))
-        before = friction_force(robot, SLOWLY * np.where(turning, -q2, q1))
-    zero, torque, acceleration = np.zeros_like(q), known.torque, known.acceleration
-    rows = [np.hstack(pair) for pair in ((a, q1), (b, q2), (g, zero), (before, zero), (after, zero), (viscous, zero))]
-    both = np.hstack([torque, acceleration])
-    used = np.flatnonzero(np.isfinite(both).any(axis=0))
-    lo, hi = np.nan_to_num(both[:, used], posinf=np.inf, neginf=-np.inf)
-    scale = np.where(np.isfinite(hi - lo), (hi - lo) / 2, np.where(np.isfinite(hi), np.abs(hi), np.abs(lo)))
-    scale = np.where(scale > 0, scale, 1.0)
-    names = [("torque", i) for i in range(robot.n)] + [("acceleration", i) for i in range(robot.n)]
-    bounds = (np.clip(x / scale, -UNBOUNDED, UNBOUNDED) for x in (lo, hi))
-    with np.errstate(divide="ignore"):
-        speeds = (q1 / np.where(q1 < 0, known.velocity[0], known.velocity[1])) ** 2
-    return Terms(q, q1, q2, *(x[:, used] / scale for x in rows), *bounds, speeds, scale, tuple(names[k] for k in used))
+    if not rubs(robot):
+        return a, b, g, still, still, still
+    whole, constant = friction_force(robot, q1), friction_force(robot, still)
+    turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
+    before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
+    viscous = whole - friction_force(robot, SLOWLY * q1)
+    return a, b - whole + constant, g - constant, before, after, viscous  # the constant part belongs to dry friction
+
+
+def _scale(lo: Array, hi: Array) -> Array:
+    """Half of what lies between limits; of those on one side their size."""
+    one = np.where(np.isfinite(hi), np.abs(hi), np.abs(lo))
+    scale = np.where(np.isfinite(hi - lo), (hi - lo) / 2, one)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _side_by_side(x: Array, chosen: list[int], y: Array, others: list[int]) -> Array:
+    """Columns of x and of y, (P, m)."""
+    if not others:
+        return x if len(chosen) == x.shape[1] else x[:, chosen]
+    return np.concatenate([x[:, chosen], y[:, others]], axis=1)
 
 
 def rubs(robot: Model) -> bool:

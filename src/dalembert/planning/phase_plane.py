@@ -11,7 +11,7 @@ NAMED = 12  # joints that a legend names
 
 
 def figure(fast: Any) -> Any:
-    """ds/dt over s, under the speeds that the limits leave and those from which one arrives; below, torques as shares of their limits."""
+    """ds/dt over s, under the speeds that limits leave and those from which one arrives; below, torques by their limits."""
     made = showing(optional("matplotlib.figure").Figure)(figsize=(9, 7), layout="constrained")
     plane, lanes = made.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     s, found = fast.found.s, fast.found.profile

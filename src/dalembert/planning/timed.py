@@ -41,8 +41,8 @@ class Switch(NamedTuple):
 class Fastest(Trajectory):
     """What `robot.fastest` returns: a trajectory that is also a path, a function of time, for controllers to follow.
 
-    `curve` is q(s), `known` the limits, `found` the profile: s (P,), and ds/dt squared, `found.profile.x`. `over` is the largest share by which a
-    limit is exceeded anywhere, between the points too; it is NaN where that was not asked for.
+    `curve` is q(s), `known` the limits, `found` the profile: s (P,) and the squares of ds/dt, `found.profile.x`. `over` is the
+    largest share by which a limit is exceeded anywhere, between the points too; it is NaN where that was not asked for.
     """
 
     curve: Curve
@@ -121,24 +121,22 @@ class Fastest(Trajectory):
     def _limiting(self, which: int, side: int) -> Limiting | None:
         if which < 0:
             return None
-        kind, joint = divmod(int(which), self.robot.n)
-        return Limiting(self.robot.joint_names[joint], Limits._fields[kind], int(side))
+        kind, joint = divmod(which, self.robot.n)
+        return Limiting(self.robot.joint_names[joint], Limits._fields[kind], side)
 
     @cached_property
     def limiting(self) -> tuple[Limiting | None, ...]:
         """What limits the motion at each sample."""
         which, side = self._binding
-        return tuple(self._limiting(which[k], side[k]) for k in along(self.found, self.time)[3])
+        return tuple(self._limiting(int(which[k]), int(side[k])) for k in along(self.found, self.time)[3].tolist())
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
         """The instants at which another limit takes over: where the torques of the fastest motion jump."""
         which, side = self._binding
-        places = np.flatnonzero((np.diff(which) != 0) | (np.diff(side) != 0)) + 1
-        return tuple(
-            Switch(float(self._when[k]), float(self.found.s[k]), *(self._limiting(which[i], side[i]) for i in (k - 1, k)))
-            for k in places
-        )
+        names = [self._limiting(int(k), int(i)) for k, i in zip(which, side, strict=True)]
+        places = [k for k in range(1, len(names)) if names[k] != names[k - 1]]
+        return tuple(Switch(float(self._when[k]), float(self.found.s[k]), names[k - 1], names[k]) for k in places)
 
     def phase_plane(self) -> Any:
         """A matplotlib figure of ds/dt over s, under the curve of highest speeds, and the torques as shares of their limits."""

@@ -42,7 +42,9 @@ def _lane(name: str, time: Array, share: Array) -> str:
         style = 'class="full"' if k == LEVELS else f'fill-opacity="{k / LEVELS:.1f}"'
         pieces.append(f'<rect {style} x="{edges[first]:.2f}" width="{edges[end] - edges[first]:.2f}" height="10"/>' if k else "")
     words = f"{escape(name)}: at most {share.max():.0%} of the torque limit"
-    return f'<svg class="lane" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{words}">{"".join(pieces)}</svg>'
+    return (
+        f'<svg class="lane" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{words}">{"".join(pieces)}</svg>'
+    )
 
 
 def _figures(time: Array, share: Array) -> tuple[str, str]:
