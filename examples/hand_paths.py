@@ -1,5 +1,7 @@
 """Draw a square with the hand of a Panda arm: inverse kinematics at the corners, straight lines between them, and the torques."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import dalembert as da
@@ -17,7 +19,7 @@ def main():
     assert corners.solved.all()
 
     q, largest = corners.q[0], np.zeros(arm.n)
-    for start, goal in zip(poses[:-1], poses[1:], strict=True):
+    for start, goal in pairwise(poses):
         side = arm.follow(da.line(start, goal, duration=1.5), q0=q, posture=POSTURE)
         hand = arm.pose(side.q)[:, :3, 3]
         along = goal.translation - start.translation
