@@ -48,6 +48,7 @@ FORMULAS = {
         r"\frac{d^2r}{dt^2} = \frac{d^{*2}r}{dt^2} + 2\,\omega\times\frac{d^*r}{dt} + \omega\times(\omega\times r)"
         r" + \frac{d\omega}{dt}\times r + \frac{d^2h}{dt^2}"
     ),
+    "tau = tau* - K [q - q*, qd - qd*]": r"\tau = \tau^* - K\begin{bmatrix}q - q^*\\ \dot q - \dot q^*\end{bmatrix}",
     # within sentences
     "qd . M qd / 2": r"\tfrac12\,\dot q\T M\dot q",
     "qd . M(q) qd / 2": r"\tfrac12\,\dot q\T M(q)\,\dot q",

@@ -56,6 +56,11 @@ def _arm() -> Any:
     return da.robot("two_link").with_friction(damping=0.1, coulomb=0.1)
 
 
+def smooth() -> Any:
+    """An arm without friction that jumps."""
+    return da.robot("two_link")
+
+
 @cache
 def folder() -> Path:
     """Files to read, and a place to write."""
@@ -84,6 +89,7 @@ def objects() -> dict[str, Any]:
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
+        "closed_equations": da.equations(da.robot("two_link").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]), "mass"),
         "form": found.M[0, 0],
         "shared": found.shared("M"),
         "derivation": da.derive(arm),
@@ -111,6 +117,9 @@ def objects() -> dict[str, Any]:
         "row": da.DHRow(a=1.0),
         "dominance": arm.dominance(HALF, HALF, HALF),
         "findings": arm.check(),
+        "feedback": arm.lqr(HALF),
+        "optimal_control": smooth().optimal_control(HALF, HALF + 0.1, 0.1),
+        "rollout": smooth().rollout(HALF, duration=0.01),
         "symbolic": arm.symbolic("mass"),
         "code": arm.generate("c"),
     }
@@ -171,7 +180,10 @@ def special() -> dict[str, dict[str, Any]]:
         "files.read_states": {"robot": arm, "source": place / "states.csv"},
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
-        "robot.save": {"path": place / "arm2.toml"}, "robot.simulate": {"duration": 0.01},
+        "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
+        "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
+        "smooth.optimal_control": {"duration": 0.1, "iterations": 3}, "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
+        "da.jax_rollout": {"robot": smooth(), "duration": 0.01},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
@@ -182,7 +194,7 @@ def special() -> dict[str, dict[str, Any]]:
         "kernel.__call__": {"arrays": HALF}, "numpy kernel.__call__": {"arrays": HALF},
         "trajectory.to_csv": {"path": place / "out.csv"}, "trajectory.to_npz": {"path": place / "out.npz"},
         "rollouts.to_csv": {"path": place / "out.csv"}, "rollouts.to_npz": {"path": place / "out.npz"},
-        "equations.evaluate": {}, "equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
+        "equations.evaluate": {}, "equations.save": file, "closed_equations.evaluate": {}, "closed_equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
         "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
         "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
         "derivation.__getitem__": {"name": "D"}, "derivation.equation": {"name": "A1"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
@@ -197,7 +209,7 @@ def special() -> dict[str, dict[str, Any]]:
         **{f"da.algebra.{name}": {"pose": np.eye(4)} for name in ("Ad", "Ad_dual", "inverse", "log_se3", "body_twist", "space_twist")},
         "findings.about": {"topic": "inertia"}, "da.Inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]},
         "inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]}, "slotine_li.__call__": {"memory": made["slotine_li"].memory},
-        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
+        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.loop_frames": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
         "trajectory.load": {"path": place / "motion.csv", "robot": arm}, "rollouts.load": {"path": place / "motion.csv", "robot": arm},
     }  # fmt: skip
 
@@ -205,7 +217,7 @@ def special() -> dict[str, dict[str, Any]]:
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
     "da.Comparison", "da.Excitation", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
-    "da.Trajectory",
+    "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
@@ -254,6 +266,7 @@ def subjects() -> dict[str, Subject]:
     ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
+    functions["smooth.optimal_control"] = smooth().optimal_control
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
@@ -333,6 +346,7 @@ REFUSING = (
         "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
+        "robot.optimal_control",  # with friction that jumps
         "trajectory.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, identifying, looking, reaching, writing
+from dalembert.cli import computing, effort, identifying, looking, reaching, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -54,14 +54,20 @@ def options(
     """Options before the command."""
 
 
-PANELS = {"Inspect a robot": looking, "Compute": computing, "Plan": reaching, "Identify": identifying, "Write": writing}
-for panel, module in PANELS.items():
-    for function, epilog in module.COMMANDS:
+PANELS = {
+    "Inspect a robot": (looking,),
+    "Compute": (computing,),
+    "Find motions": (reaching, effort),
+    "Identify": (identifying,),
+    "Write": (writing,),
+}
+for panel, modules in PANELS.items():
+    for function, epilog in (command for module in modules for command in module.COMMANDS):
         examples = "\n\n".join(["Examples:", *epilog])
         command = function
         if "robot" in inspect.signature(function).parameters:
             command = changing(function, lists_findings=function in looking.LIST_FINDINGS)
-        app.command(function.__name__, rich_help_panel=panel, epilog=examples)(command)
+        app.command(function.__name__.replace("_", "-"), rich_help_panel=panel, epilog=examples)(command)
 
 
 def without_types(command: Any) -> None:
