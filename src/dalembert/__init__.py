@@ -57,6 +57,9 @@ if _typing.TYPE_CHECKING:
     from dalembert.model.tree import Tree as Tree
     from dalembert.model.wrench import Wrench as Wrench
     from dalembert.model.zoo import robot_names as robot_names
+    from dalembert.motion.hand import circle as circle
+    from dalembert.motion.hand import line as line
+    from dalembert.motion.hand import pose_spline as pose_spline
     from dalembert.motion.paths import quintic as quintic
     from dalembert.motion.paths import spline as spline
     from dalembert.motion.paths import trapezoidal as trapezoidal
@@ -66,6 +69,8 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
     from dalembert.planning.feedback import Feedback as Feedback
+    from dalembert.planning.inverse import InverseKinematics as InverseKinematics
+    from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.planning.optimal_control import OptimalControl as OptimalControl
     from dalembert.planning.rollout import Rollout as Rollout
     from dalembert.robots import Robot as Robot
@@ -116,8 +121,11 @@ _PLACES = {
     "model.tree": "Tree",
     "model.wrench": "Wrench",
     "model.zoo": "robot_names",
+    "motion.hand": "circle line pose_spline",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
+    "planning.inverse": "InverseKinematics",
+    "planning.least_effort": "LeastEffort",
     "planning.feedback": "Feedback",
     "planning.optimal_control": "OptimalControl",
     "planning.rollout": "Rollout",

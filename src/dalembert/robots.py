@@ -15,7 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.planning import lqr, optimal_control, rollout
+    from dalembert.planning import following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -53,6 +53,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     dominance = Later("dalembert.quantities.dominance")
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
+    following = Later("dalembert.planning.following")
+    inverse = Later("dalembert.planning.inverse")
     kinematics = Later("dalembert.quantities.kinematics")
     closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
@@ -63,6 +65,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
+    least_effort = Later("dalembert.planning.least_effort")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
@@ -239,6 +242,9 @@ class Robot(Model, Hints):
     rollout = rollout.rollout
 
     # motions found by computation
+    inverse_kinematics = inverse.inverse_kinematics
+    follow = following.follow
+    least_effort = least_effort.least_effort
     lqr = lqr.lqr
     optimal_control = optimal_control.optimal_control
 

@@ -18,7 +18,8 @@ from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
-from dalembert.model.model import Model, without_poses
+from dalembert.model.model import Model
+from dalembert.model.positions import without_poses
 from dalembert.model.wrench import Wrench
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.configurations import unit_quaternions
