@@ -13,10 +13,10 @@ SMALL = 1e-14  # an increase, relative to the value, that ends a search
 Slopes = Callable[[Array], tuple[Array, Array]]
 
 
-def climb(values: Callable[[Array], Array], slopes: Slopes, starts: Array, low: Array, high: Array) -> tuple[float, Array]:
+def climb(slopes: Slopes, starts: Array, low: Array, high: Array) -> tuple[float, Array]:
     """The largest value found from several starts, and where: quasi-Newton steps (BFGS) along the faces of a box.
 
-    `values` of states (..., m) are (...,); `slopes` gives values (k,) and derivatives (k, m) of k states.
+    `slopes` gives values (k,) and derivatives (k, m) of k states (k, m).
     """
     width = high - low
     x = np.clip((starts - low) / width, 0.0, 1.0)
@@ -35,7 +35,8 @@ def climb(values: Callable[[Array], Array], slopes: Slopes, starts: Array, low: 
         d = np.where(uphill[:, None], d, steepest)
         d /= np.maximum(abs(d).max(1, keepdims=True), 1.0)
         tried = np.clip(x[:, None] + STEPS[:, None] * d[:, None], 0.0, 1.0)
-        found = np.nan_to_num(values(at(tried)), nan=-np.inf)
+        found = slopes(at(tried).reshape(-1, x.shape[1]))[0].reshape(len(x), -1)
+        found = np.where(np.isnan(found), -np.inf, found)
         best = found.argmax(1)
         rows = np.arange(len(x))
         better = found[rows, best] > f + SMALL * abs(f)

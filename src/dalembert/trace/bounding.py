@@ -318,9 +318,10 @@ class _Box:
         known = [self.there.guards[bit] for bit in range(len(self.there.guards))]
         widths = [b - a for a, b in zip(self.low, self.high, strict=True)]
         scores = [self._with_jumps(key, s, w, monomials) for key, s, w in zip(self.step.groups.wide, scores, widths, strict=True)]
-        for guard in known:  # nothing is known: halve what is widest
+        count = len(self.step.groups.y) or len(widths)
+        for guard in known:  # nothing is known: halve the widest of y, on which the guards depend
             moves = [(where(guard, up, -1), where(guard, down, -1)) for up, down in moves]
-            scores = [where(guard, s, w) for s, w in zip(scores, widths, strict=True)]
+            scores = [where(guard, s, w if i < count else 0) for i, (s, w) in enumerate(zip(scores, widths, strict=True))]
         lower = [where(up, b, a) for (up, _), a, b in zip(moves, self.low, self.high, strict=True)]
         upper = [where(down, a, b) for (_, down), a, b in zip(moves, self.low, self.high, strict=True)]
         best, cut = scores[0], 0
