@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import get_threads as get_threads
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
+    from dalembert.native.enclosure import enclosure as enclosure
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -78,6 +79,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
+    from dalembert.sweeps.bounded import Bound as Bound
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -87,7 +89,6 @@ if _typing.TYPE_CHECKING:
     from dalembert.trace import OperationCount as OperationCount
     from dalembert.trace import Program as Program
     from dalembert.trace import differentiate as differentiate
-    from dalembert.trace import enclosure as enclosure
     from dalembert.trace import replay as replay
 
 # where the names above are: each is imported when it is first read, so that nobody waits for what is not used
@@ -113,6 +114,7 @@ _PLACES = {
     "model.zoo": "robot_names",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
+    "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",
@@ -121,11 +123,12 @@ _PLACES = {
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "live study",
+    "sweeps.bounded": "Bound",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",
     "symbolic.derivation": "Derivation derive",
-    "trace": "OperationCount Program differentiate enclosure replay",
+    "trace": "OperationCount Program differentiate replay",
 }
 _PACKAGES = ("algebra", "trace")
 _LATER = {name: place for place, names in _PLACES.items() for name in names.split()}

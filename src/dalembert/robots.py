@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
+    from dalembert.sweeps import bound as bounding
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
@@ -61,6 +62,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     terms = Later("dalembert.quantities.terms")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
+    bounding = Later("dalembert.sweeps.bound")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -232,6 +234,9 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+
+    # extremes over a range
+    bound = bounding.bound
 
     # simplified models
     dominance = dominance.dominance

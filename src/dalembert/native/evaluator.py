@@ -1,6 +1,7 @@
 """Programs as functions of many states, on whatever this machine has."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dalembert.trace.source import NumpyKernel
 
 
 def evaluator(program: Program) -> Callable[..., tuple[Any, ...]]:
-    """A function of arrays with one batch axis, or of single numbers and vectors beside them: native code, or NumPy without llvmlite.
+    """A function of arrays, leading axes broadcast: native code, or NumPy without llvmlite.
 
     It returns a tuple of arrays. A single state is computed twice: the code for batches is all that is compiled.
 
@@ -27,12 +28,12 @@ def evaluator(program: Program) -> Callable[..., tuple[Any, ...]]:
 
     def run(*arrays: Any) -> tuple[Any, ...]:
         given = [np.asarray(a, dtype=float) for a in arrays]
-        batched = [a.ndim > core for a, core in zip(given, cores, strict=True)]
-        alone = all(len(a) == 1 for a, more in zip(given, batched, strict=True) if more)
-        if alone:
-            given = [np.repeat(a, 2, axis=0) if more else a for a, more in zip(given, batched, strict=True)]
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(given, cores, strict=True)))
+        if prod(batch) != 1:
+            found = kernel(*given)
+            return found if isinstance(found, tuple) else (found,)
+        given[0] = np.broadcast_to(given[0], (2, *batch, *given[0].shape[given[0].ndim - cores[0] :]))
         found = kernel(*given)
-        results = found if isinstance(found, tuple) else (found,)
-        return tuple(x[:1] for x in results) if alone else results
+        return tuple(x[0] for x in (found if isinstance(found, tuple) else (found,)))
 
     return run

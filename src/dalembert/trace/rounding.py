@@ -24,8 +24,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dalembert.trace import spans
 from dalembert.trace.expr import Rounded, unrounded
 from dalembert.trace.program import Program
+from dalembert.trace.spans import Span
 
 U = 2.0**-53
 MORE, LEAST = 1 + 1e-9, 1e-300  # the latter covers underflow
@@ -92,7 +94,8 @@ def _step(found: list[Known], op: str, rest: list[Any]) -> Known:
             error = min(a.error / math.sqrt(a.gap) if a.gap > 0 else math.inf, math.sqrt(a.error))
             return Known(low, high, error + U * (high + error) + LEAST)
         case "sin" | "cos":
-            return Known(-1.0, 1.0, a.error + 4 * U + (4 * U * a.size) ** 2)
+            low, high = (spans.sine if op == "sin" else spans.cosine)(Span(a.low, a.high))
+            return Known(float(low), float(high), a.error + 4 * U + (4 * U * a.size) ** 2)
         case "sign":
             return Known(*(float((x > 0) - (x < 0)) for x in (a.low - a.error, a.high + a.error)), 0.0)
         case "where":
