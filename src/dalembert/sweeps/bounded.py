@@ -1,12 +1,11 @@
 """What is proven of a quantity, and what is attained."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.text import table
+from dalembert.text import Text, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +54,36 @@ class Bound:
         """Whether every gap is as small as it was to become."""
         return bool((self.gap <= self.tolerance * self.attained * (1 + 1e-9)).all())
 
-    def __str__(self) -> str:
-        titles = ["", "no less than", "attained", "attained", "no more than", "gap"]
-        columns = [x.ravel() for x in (self.lower, self.least, self.greatest, self.upper)]
-        size = np.maximum(self.attained, 1e-300).ravel()
-        rows = [
-            [name, *(f"{x:.6g}" for x in values), _share(gap)]
-            for name, gap, *values in zip(self.names, self.gap.ravel() / size, *columns, strict=True)
-        ]
-        late = "" if self.within_tolerance else f"; not all gaps are below {self.tolerance:g} yet: give more seconds"
-        head = f"{self.quantity} of {self.robot}: {self.boxes:,} boxes in {self.seconds:.2f} s{late}"
-        return f"{head}\n{table([titles, *rows], right=True)}"
+    @property
+    def head(self) -> str:
+        """What was bounded, and whether the gaps are as small as they were to become."""
+        late = "" if self.within_tolerance else f"; some gaps are above {self.tolerance:.2g}: give it more seconds"
+        return f"{self.quantity} of {self.robot}: {self.boxes:,} boxes in {self.seconds:.2f} s{late}"
 
-    def states(self, joint_names: Any = None) -> str:
-        """Where the largest absolute values occur, as a table."""
-        parts = [a if -x > y else b for x, y, a, b in zip(self.least.ravel(), self.greatest.ravel(), self.at_least, self.at_greatest, strict=True)]
-        titles = ["", *(name for name in (parts[0] if parts else ()))]
-        rows = [[name, *(" ".join(f"{x:.4g}" for x in np.ravel(value)) for value in at.values())] for name, at in zip(self.names, parts, strict=True)]
-        return table([titles, *rows])
+    def cells(self) -> list[list[str]]:
+        """Titles and rows: bounds, what is attained, and the gap as a share of the largest value attained."""
+        columns = [x.ravel() for x in (self.lower, self.least, self.greatest, self.upper)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = self.gap.ravel() / self.attained.ravel()
+        titles = ["entry", "lower bound", "least attained", "greatest attained", "upper bound", "gap"]
+        rows = zip(self.names, shares, *columns, strict=True)
+        return [titles, *([name, *(f"{x:.6g}" for x in values), _share(share)] for name, share, *values in rows)]
+
+    def __str__(self) -> str:
+        return f"{self.head}\n{table(self.cells(), right=True)}"
+
+    def states(self) -> Text:
+        """Where the largest absolute values occur, as a table of all inputs."""
+        pairs = zip(self.least.ravel(), self.greatest.ravel(), self.at_least, self.at_greatest, strict=True)
+        places = [low if -least > greatest else high for least, greatest, low, high in pairs]
+        rows = [
+            [name, *(" ".join(f"{x:.4g}" for x in np.ravel(value)) for value in at.values())]
+            for name, at in zip(self.names, places, strict=True)
+        ]
+        return Text(table([["entry", *(places[0] if places else ())], *rows]))
 
 
 def _share(x: float) -> str:
-    return "0" if x <= 0 else f"{x:.2%}" if x >= 1e-4 else f"{x:.1e}" if np.isfinite(x) else "unknown"
+    if not x > 0:
+        return "0" if x <= 0 else "unknown"
+    return f"{x:.1e}" if x < 1e-4 else f"{x:.2%}" if x < 10 else "above 1000%"

@@ -34,7 +34,7 @@ def box(robot: Model, program: Program, over: Any) -> dict[Key, tuple[float, flo
 def _range(robot: Model, v: Variable, given: Any, needed: bool) -> Ends:
     """The ends of an input: given, for all or by joint, or else the limits of the model."""
     limits = _limits(robot, v.name)
-    if limits is None and (given is None or isinstance(given, Mapping)):
+    if limits is None:
         if given is None and needed:
             raise Error(f"bound: {v.name} has no range; give one, such as over={{{v.name!r}: (-1.0, 1.0)}}")
         limits = np.full((2, v.size), np.nan)

@@ -19,9 +19,9 @@ Climb = Callable[[Array], tuple[float, Array]]  # starts -> value, place
 class Search:
     """The proof of an upper bound over one box, in rounds that may be interrupted: `proven` holds at any time.
 
-    Boxes lie on a stack. Each round takes the last ones: those whose bound is no more than the target wait for the next target, those
-    below the goal are done, the others are cut in two. When the stack is empty the target is proven. So nothing is sorted, and the
-    memory is that of the boxes between goal and target.
+    Boxes lie on a stack. Each round takes the last ones: those whose bound is no more than the target wait for the next target,
+    those below the goal are done, the others are cut in two. When the stack is empty the target is proven. So nothing is sorted,
+    and the memory is that of the boxes between goal and target.
     """
 
     def __init__(self, step: Step, climb: Climb, low: Array, high: Array, attained: tuple[float, Array], tolerance: float) -> None:
@@ -62,9 +62,9 @@ class Search:
             if self.stack:
                 self._round()
                 continue
-            left = max((float(U.max()) for *_, U in self.waiting), default=-np.inf)
+            left = max((float(top.max()) for *_, top in self.waiting), default=-np.inf)
             self.proven = min(self.proven, max(self.attained, self.dropped, left))
-            self.ended = not left > self.goal or sum(U.size for *_, U in self.waiting) > MOST
+            self.ended = not left > self.goal or sum(top.size for *_, top in self.waiting) > MOST
             if not self.done:
                 self.stack, self.waiting = self.waiting, []
                 self._lower_target()
@@ -75,57 +75,57 @@ class Search:
         while self.stack and size < BATCH:
             parts.append(self.stack.pop())
             size += len(parts[-1][2])
-        low, high, U = (np.concatenate(x) for x in zip(*parts, strict=True))
-        if len(U) > 2 * BATCH:
-            self.stack.append((low[BATCH:], high[BATCH:], U[BATCH:]))
-            low, high, U = low[:BATCH], high[:BATCH], U[:BATCH]
-        low, high, U = self._sorted_out(low, high, U)
-        if not len(U):
+        low, high, top = (np.concatenate(x) for x in zip(*parts, strict=True))
+        if len(top) > 2 * BATCH:
+            self.stack.append((low[BATCH:], high[BATCH:], top[BATCH:]))
+            low, high, top = low[:BATCH], high[:BATCH], top[:BATCH]
+        low, high, top = self._sorted_out(low, high, top)
+        if not len(top):
             return
         bound, gain, lower, middle, centre, upper = self.step(low, high)
-        self.count += len(U)
-        U = np.fmin(U, bound)
+        self.count += len(top)
+        top = np.fmin(top, bound)
         whole = ~(gain > 0)  # nothing to cut: it has contracted, or it is a point, or its bound will not become sharper
-        whole[whole] = (U > self.goal)[whole]
-        stuck = np.zeros(len(U), bool)
+        whole[whole] = (top > self.goal)[whole]
+        stuck = np.zeros(len(top), bool)
         stuck[whole] = ((lower == low) & (upper == high))[whole].all(1)
-        open_, late = (U > self.target) & ~stuck, (U <= self.target) & (U > self.goal) & ~stuck
-        self._note(U[~open_ & ~late])
+        open_, late = (top > self.target) & ~stuck, (top <= self.target) & (top > self.goal) & ~stuck
+        self._note(top[~open_ & ~late])
         if late.any():
-            self.waiting.append((lower[late], upper[late], U[late]))
+            self.waiting.append((lower[late], upper[late], top[late]))
         if open_.any():
-            self._look(lower, upper, U, open_)
+            self._look(lower, upper, top, open_)
             both = open_ & ~whole
             middle[whole] = upper[whole]
             self.stack.append((
                 np.concatenate([lower[open_], centre[both]]),
                 np.concatenate([middle[open_], upper[both]]),
-                np.concatenate([U[open_], U[both]]),
+                np.concatenate([top[open_], top[both]]),
             ))  # fmt: skip
 
-    def _sorted_out(self, low: Array, high: Array, U: Array) -> tuple[Array, Array, Array]:
+    def _sorted_out(self, low: Array, high: Array, top: Array) -> tuple[Array, Array, Array]:
         """The boxes above the target; the others are done or wait."""
-        fine = U <= self.target
+        fine = top <= self.target
         if fine.any():
-            late = fine & (U > self.goal)
-            self._note(U[fine & ~late])
-            self.waiting.append((low[late], high[late], U[late]))
-            low, high, U = low[~fine], high[~fine], U[~fine]
-        return low, high, U
+            late = fine & (top > self.goal)
+            self._note(top[fine & ~late])
+            self.waiting.append((low[late], high[late], top[late]))
+            low, high, top = low[~fine], high[~fine], top[~fine]
+        return low, high, top
 
     def _note(self, bounds: Array) -> None:
         """Boxes that are done."""
         if len(bounds):
             self.dropped = max(self.dropped, float(bounds.max()))
 
-    def _look(self, lower: Array, upper: Array, U: Array, open_: Array) -> None:
+    def _look(self, lower: Array, upper: Array, top: Array, open_: Array) -> None:
         """Search from the middle of boxes that resist for a value that justifies it."""
         now = time.perf_counter()
         if now - self.looked < PAUSE:
             return
         self.looked = now
         some = np.flatnonzero(open_)
-        some = some[np.argsort(U[some])[-16:]]
+        some = some[np.argsort(top[some])[-16:]]
         value, at = self.climb((lower[some] + upper[some]) / 2)
         if value > self.attained:
             self.attained, self.at = value, at

@@ -10,10 +10,9 @@ import numpy as np
 from dalembert.trace import spans
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, trace
-from dalembert.trace.rounding import errors
+from dalembert.trace.rounding import errors, lost
 from dalembert.trace.spans import Span, add, least, most, mul, point, where
 
-GLUE = 2.0**-44  # the rounding of a sum of fewer than 500 terms, as a share of the sum of their absolute values
 BIG = 1.7e308
 Ends = Sequence[Sequence[tuple[float, float]]]
 
@@ -43,8 +42,8 @@ class Enclosing(NamedTuple):
     def record(self) -> Program:
         """The enclosing program.
 
-        Its inputs are the lower ends and the upper ends of the inputs, the margins of both enclosures (see `margins`) and the slack of
-        decisions; its outputs `low`, `high`, the ends of what must exceed a number, and the details.
+        Its inputs are the lower ends and the upper ends of the inputs, the margins of both enclosures (see `margins`) and the slack
+        of decisions; its outputs `low`, `high`, the ends of what must exceed a number, and the details.
         """
         sizes = {f"{side}{k}": v.shape for side in ("low", "high") for k, v in enumerate(self.program.inputs)}
         count = len(self.program.results)
@@ -55,7 +54,10 @@ class Enclosing(NamedTuple):
 
     def _body(self, *given: Any) -> Any:
         program, half = self.program, len(self.program.inputs)
-        ends = [[Span(a, b) for a, b in zip(np.ravel(x), np.ravel(y), strict=True)] for x, y in zip(given[:half], given[half:], strict=False)]
+        ends = [
+            [Span(a, b) for a, b in zip(np.ravel(x), np.ravel(y), strict=True)]
+            for x, y in zip(given[:half], given[half:], strict=False)
+        ]
         margin, slack = given[-2], dict(zip(self.decisions, list(given[-1]), strict=False))
         made = spans.enclosed(program, ends, outward=self.outward, slack=lambda i: slack.get(i, 0))
         natural = [made.result(i) for i in program.results]
@@ -93,8 +95,8 @@ class Enclosing(NamedTuple):
             terms = [mul(a, b) for a, b in zip(row, steps, strict=True)]
             total = reduce(add, terms, values.result(i))
             if self.outward:
-                lost = GLUE * reduce(lambda s, x: s + spans.magnitude(x), terms, spans.magnitude(values.spans[i]))
-                total = Span(total.low - lost, total.high + lost)
+                share = reduce(lambda s, x: s + spans.magnitude(x), terms, spans.magnitude(values.spans[i])) * lost(len(terms))
+                total = Span(total.low - share, total.high + share)
             mean.append(total)
             changes.append([x.high - x.low for x in terms])
         return mean, [values.spans[i].low for i in program.results], changes
@@ -128,7 +130,8 @@ def margins(enclosing: Enclosing, ends: Ends) -> tuple[Any, Any] | None:
     known = errors(program, ends)
     natural = [known[i].error for i in program.results]
     slack = [known[i].error for i in enclosing.decisions] or [0.0]
-    mean = [2 * known[i].error + GLUE * known[i].size for i in program.results]
+    share = lost(1 + sum(program.inputs[k].size for k in enclosing.moving))
+    mean = [2 * known[i].error + share * known[i].size for i in program.results]
     if enclosing.moving:
         slopes = enclosing.slopes()
         found = errors(slopes, ends)
@@ -139,7 +142,7 @@ def margins(enclosing: Enclosing, ends: Ends) -> tuple[Any, Any] | None:
                 for row in range(output.size):
                     for low, high in ends[k]:
                         x = next(entries)
-                        mean[start + row] += (x.error + GLUE * x.size) * (high - low)
+                        mean[start + row] += (x.error + share * x.size) * (high - low)
             start += output.size
     made = np.array([natural, mean]) * 1.01, np.array(slack) * 1.01
     return made if all(np.isfinite(x).all() for x in made) else None

@@ -5,18 +5,17 @@ boxes. All ends are rounded outward by mpmath, so the bounds hold for what the p
 without rounding. Where one box is not sharp enough, those pieces that hold the extremes are halved (branch and bound).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, whole
-from dalembert.errors import Error, brief, optional
+from dalembert.errors import optional
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, Variable, assemble
-from dalembert.trace.replay import checked, replay
+from dalembert.trace.replay import replay
 
 
 def refined(bounds: "Bounds", lower: Array, upper: Array, pieces: int) -> tuple[Array, Array]:
@@ -63,6 +62,7 @@ class PreciseBounds:
         self.jumps = assemble(program.inputs, (Variable("x", (len(signs),)),), program.nodes, signs) if signs else None
 
     def __call__(self, lower: Array, upper: Array) -> Box:
+        """What is known in a box."""
         X = [self.context.mpf([float(a), float(b)]) for a, b in zip(lower, upper, strict=True)]
         low, high = self.floats(self.replay(self.program, X))
         influence = np.zeros((len(low), len(lower)))

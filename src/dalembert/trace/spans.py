@@ -1,11 +1,12 @@
 """Programs on intervals whose two ends are traced scalars: the recording is a program that encloses another one.
 
-Every end is made of + - * /, sqrt, sine and cosine of ends, and of the lesser and greater of two, `where(a - b, b, a)`. So an enclosing
-program compiles like any other, with a box in each lane. Its rounding is covered in one of two ways: by an error bound for the whole
-program, known beforehand (`rounding`), or, with `outward`, by moving both ends outward after each operation.
+Every end is made of + - * /, sqrt, sine and cosine of ends, and of the lesser and greater of two, `where(a - b, b, a)`. So an
+enclosing program compiles like any other, with a box in each lane. Its rounding is covered in one of two ways: by an error bound
+for the whole program, known beforehand (`rounding`), or, with `outward`, by moving both ends outward after each operation.
 
-A quotient by an interval that holds 0 is unbounded. That is not computed with infinities, whose products with 0 would have no value:
-a *guard* is recorded, a number that is positive where the quotient has bounds, and whoever writes results asks the guards of each.
+A quotient by an interval that holds 0 is unbounded. That is not computed with infinities, whose products with 0 would have no
+value: a *guard* is recorded, a number that is positive where the quotient has bounds, and whoever writes results asks the guards of
+each.
 """
 
 import math
@@ -201,9 +202,10 @@ def enclosed(
     `slack(i)` is by how much the ends of node i may be wrong, where a choice depends on it; `outward` makes it needless.
     """
     made = Enclosed([], [], [])
-    for i, (op, *rest) in enumerate(program.nodes):
+    for op, *rest in program.nodes:
         if op == "input":
-            span, needs = inputs[rest[0]][rest[1]], 0
+            k, j = map(int, rest)
+            span, needs = inputs[k][j], 0
         elif op == "const":
             span, needs = _constant(rest[0], outward), 0
         else:
