@@ -85,8 +85,8 @@ class Entry:
         states = np.broadcast_to(self.whole, (*x.shape[:-1], len(self.whole))).copy()
         states[..., self.columns] = x
         return [
-            states[..., a:b].reshape(*x.shape[:-1], *v.shape)
-            for v, a, b in zip(self.program.inputs, self.starts, self.starts[1:], strict=False)
+            states[..., a:b].reshape((*x.shape[:-1], *v.shape))
+            for v, (a, b) in zip(self.program.inputs, pairwise(self.starts), strict=True)
         ]
 
     def _climbed(self, kernel: Any, side: float, starts: Array) -> tuple[float, Array]:
