@@ -14,6 +14,7 @@ RULES = tuple(
         r"see with_armature": "--armature sets it",
         r"derive\(robot, \.\.\., longest=(\d+)\)": r"--longest \1",
         r"symbols=\(\)": "--symbols none",
+        r"least_effort: cost 'energy' needs motor_constants": "--cost energy needs --motor-constants",
         r"\bmethod='(\w+)'": r"--method \1",
         r' \(force compilation with backend="native"\)': "",
         r"simulate: every=(\S+)": r"--every \1",
