@@ -210,12 +210,12 @@ def test_help_lists_what_the_registry_has(ran, monkeypatch):
 
 def test_the_table_of_commands_is_complete(ran):
     page = Path(__file__).parent.parent.joinpath("docs", "command_line.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `dalembert (\w+)", page, re.MULTILINE)
+    listed = re.findall(r"^\| `dalembert ([\w-]+)", page, re.MULTILINE)
     assert listed
     for command in listed:
         assert ran(command, "--help")[0] == 0
     overview = ran("--help")[1]
-    shown = re.findall(r"^\W*(\w+) ", overview[overview.index("Inspect a robot") :].partition("Examples")[0], re.MULTILINE)
+    shown = re.findall(r"^\W*([\w-]+) ", overview[overview.index("Inspect a robot") :].partition("Examples")[0], re.MULTILINE)
     assert {word for word in shown if ran(word, "--help")[0] == 0} == {*listed}
 
 
@@ -360,6 +360,15 @@ def test_equations(ran):
     assert ran("equations", "two_link", "--shared", "--parts", "M")[1] == f"{da.equations(arm).shared('M')}\n"
     pytest.importorskip("sympy")
     assert ran("equations", "two_link", "-f", "sympy", "--parts", "M,g")[1].count("Matrix(") == 2
+
+
+def test_equations_of_loops(ran):
+    made = da.equations(da.robot("four_bar"), where="book")
+    assert ran("equations", "four_bar", "--book")[1] == f"{made}\n"
+    assert ran("equations", "four_bar", "--book", "--parts", "G")[1].endswith(f"\nG31 = {made.G[2, 0]}\n")
+    assert ran("equations", "four_bar", "-f", "latex", "--parts", "phi", "--book")[1] == f"{made.latex(parts='phi')}\n"
+    assert ran("equations", "four_bar", "--shared")[1] == f"{da.equations(da.robot('four_bar')).shared()}\n"
+    assert "dalembert equations has closed forms" in ran("derive", "four_bar")[2]
 
 
 def test_derive(ran):

@@ -6,11 +6,11 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.files.layout import column_names
-from dalembert.model.links import SEVERAL
 from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
 from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
+from dalembert.studies.report.lanes import lanes, shares
 from dalembert.studies.report.motion import SampledMotion
 
 LINES = 8  # of different colours in one chart
@@ -97,7 +97,14 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
-    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect))
+    near = lanes(robot.joint_names, m.time, shares(split.total, _limits(robot) if m.limits is None else m.limits))
+    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect) + near)
+
+
+def _limits(robot: Robot) -> Array:
+    """The least and the greatest force of every joint, (2, n)."""
+    most = [_limit(robot, i) for i in range(robot.n)]
+    return np.array([[-x for x in most], most])
 
 
 def _limit(robot: Robot, i: int) -> float:
@@ -121,8 +128,8 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
         return Section("mass-matrix", title, words)
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
-    if several := next((link.joint for link in robot.links if link.joint.kind in SEVERAL), None):
-        which = f"{escape(several.name)} is {several.kind}"
+    if robot.several:
+        which = f"{escape(robot.several[0].name)} is {robot.several[0].kind}"
         words = f"<p>Translation and rotation are told apart for joints of one degree of freedom; {which}.</p>"
         return Section("mass-matrix", title, words)
     parts = compute.inertias(robot, m)
