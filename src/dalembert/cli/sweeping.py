@@ -85,12 +85,12 @@ def _over(texts: list[str]) -> dict[str, Any]:
         name, equals, ends = text.partition("=")
         name, dot, part = name.partition(".")
         try:
-            numbers = tuple(float(x) for x in ends.split(":"))
+            numbers = [float(x) for x in ends.split(":")]
         except ValueError:
-            numbers = ()
+            numbers = []
         if not equals or not name or len(numbers) not in (1, 2, 3):
             raise Error(f"--over must be NAME=LOW:HIGH, NAME=LOW:HIGH:COUNT or NAME=VALUE, such as qd=-2:2, got {text!r}")
-        value = numbers if len(numbers) > 1 else numbers[0]
+        value = tuple(numbers) if len(numbers) > 1 else numbers[0]
         if dot:
             own = found.setdefault(name, {})
             if not isinstance(own, dict):
