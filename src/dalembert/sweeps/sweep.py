@@ -150,7 +150,8 @@ def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress) -> Total
         for part, leaves in before:
             total, done = total + part, done.union(leaves)
         try:
-            with closing(engine(task, [k for k in range(job.leaves) if k not in done])) as parts:
+            left = [k for k in range(job.leaves) if k not in done] if done else range(job.leaves)
+            with closing(engine(task, left)) as parts:
                 for part, leaves in parts:
                     total = total + part
                     write(part, leaves)
