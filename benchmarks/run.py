@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from effort import figures as effort_figures
+from fastest import figures as fastest_figures
 from feedback import figures as feedback_figures
 from growth import exponent, growth, picture
 from identification import figures as identifying
@@ -443,6 +444,14 @@ def feedback():
         report(name, value, unit, bar, "less")
 
 
+def fastest():
+    """The fastest motion along a path, beside toppra where it is installed."""
+    print("the fastest way along a path, one thread")
+    for name, value, unit, bar in fastest_figures():
+        report(name, value, unit, bar, "less")
+    da.set_threads(None)
+
+
 def identification():
     """Excitation and identification; the second reads ten million samples from disk."""
     print("from recordings to a robot")
@@ -566,6 +575,7 @@ if __name__ == "__main__":
     friction()
     closed()
     feedback()
+    fastest()
     identification()
     inverse_kinematics()
     least_effort()

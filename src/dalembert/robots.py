@@ -15,7 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.planning import following, inverse, least_effort, lqr, optimal_control, rollout
+    from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -66,6 +66,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
     least_effort = Later("dalembert.planning.least_effort")
+    fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
@@ -244,6 +245,7 @@ class Robot(Model, Hints):
     # motions found by computation
     inverse_kinematics = inverse.inverse_kinematics
     follow = following.follow
+    fastest = fastest.fastest
     least_effort = least_effort.least_effort
     lqr = lqr.lqr
     optimal_control = optimal_control.optimal_control

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, effort, identifying, looking, reaching, writing
+from dalembert.cli import computing, effort, identifying, looking, planning, reaching, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -57,7 +57,7 @@ def options(
 PANELS = {
     "Inspect a robot": (looking,),
     "Compute": (computing,),
-    "Find motions": (reaching, effort),
+    "Find motions": (reaching, planning, effort),
     "Identify": (identifying,),
     "Write": (writing,),
 }

@@ -28,6 +28,7 @@ RULES = tuple(
         r"\bslip_speed\b": "--slip-speed",
         r"robot\.without_friction\(\)": "--coulomb 0",
         r"equations\(robot\)\.shared\(\)": "dalembert equations --shared",
+        r"equations\(robot\)": "dalembert equations",
         r"symbols=\('mass', 'gravity'\)": "--symbols mass,gravity",
         r"; for one constant per rollout use torque\[:, None, :\]": "",
         r"Got unexpected extra argument\S* \(([-+.\de ]+)\)": r"unexpected \1: numbers need commas between them, as in --q0 0.5,0",
