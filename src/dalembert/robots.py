@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
+    from dalembert.sweeps import bound as bounding
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
@@ -69,6 +70,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
+    bounding = Later("dalembert.sweeps.bound")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -249,6 +251,9 @@ class Robot(Model, Hints):
     least_effort = least_effort.least_effort
     lqr = lqr.lqr
     optimal_control = optimal_control.optimal_control
+
+    # extremes over a range
+    bound = bounding.bound
 
     # simplified models
     dominance = dominance.dominance
