@@ -15,7 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.planning import fastest
+    from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -37,11 +37,15 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
+    from dalembert.sweeps import bound as bounding
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
 
     generate = Later("dalembert.codegen.generate")
+    lqr = Later("dalembert.planning.lqr")
+    optimal_control = Later("dalembert.planning.optimal_control")
+    rollout = Later("dalembert.planning.rollout")
     geometry = Later("dalembert.quantities.curvature")
     configurations = Later("dalembert.quantities.configurations")
     control = Later("dalembert.quantities.control")
@@ -50,6 +54,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     dominance = Later("dalembert.quantities.dominance")
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
+    following = Later("dalembert.planning.following")
+    inverse = Later("dalembert.planning.inverse")
     kinematics = Later("dalembert.quantities.kinematics")
     closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
@@ -60,9 +66,11 @@ else:  # the same, each imported when one of its functions is first read; dynami
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
+    least_effort = Later("dalembert.planning.least_effort")
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
+    bounding = Later("dalembert.sweeps.bound")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -234,9 +242,18 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+    rollout = rollout.rollout
 
     # motions found by computation
+    inverse_kinematics = inverse.inverse_kinematics
+    follow = following.follow
     fastest = fastest.fastest
+    least_effort = least_effort.least_effort
+    lqr = lqr.lqr
+    optimal_control = optimal_control.optimal_control
+
+    # extremes over a range
+    bound = bounding.bound
 
     # simplified models
     dominance = dominance.dominance

@@ -122,6 +122,14 @@ def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
     return found
 
 
+def one_or_several(text: str | None, what: str) -> Any:
+    """One number, or several; None for None."""
+    if text is None:
+        return None
+    found = values(text, what)
+    return found[0] if len(found) == 1 else found
+
+
 def _per_joint(robot: Robot, text: str, what: str) -> Any:
     """One number for all joints, one for each, or a dictionary by the names of joints."""
     if "=" not in text:

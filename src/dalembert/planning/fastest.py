@@ -8,7 +8,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers, positive, whole
 from dalembert.errors import AccuracyWarning, Error, brief, warn
 from dalembert.model.model import Model, a_robot, refuse_loops
-from dalembert.motion.paths import steps
+from dalembert.motion.paths import instants
 from dalembert.planning.curves import Curve, curve
 from dalembert.planning.limits import limits
 from dalembert.planning.parametrize import moments, parametrize
@@ -63,7 +63,7 @@ def fastest(
     if step is None:
         (q, q1, q2), y, u = found.terms[:3], np.sqrt(found.profile.x), np.append(found.profile.u, found.profile.u[-1])
     else:
-        time = np.linspace(0.0, time[-1], steps(time[-1], step, robot.n) + 1)
+        time = instants(time[-1], step, 3 * robot.n + 1)
         s, y, u, _ = along(found, time)
         q, q1, q2 = line.at(s)
     tau, accelerations = forces(robot, q, q1, q2, y, u), q1 * u[:, None] + q2 * np.square(y)[:, None]
