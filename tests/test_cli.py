@@ -362,6 +362,15 @@ def test_equations(ran):
     assert ran("equations", "two_link", "-f", "sympy", "--parts", "M,g")[1].count("Matrix(") == 2
 
 
+def test_equations_of_loops(ran):
+    made = da.equations(da.robot("four_bar"), where="book")
+    assert ran("equations", "four_bar", "--book")[1] == f"{made}\n"
+    assert ran("equations", "four_bar", "--book", "--parts", "G")[1].endswith(f"\nG31 = {made.G[2, 0]}\n")
+    assert ran("equations", "four_bar", "-f", "latex", "--parts", "phi", "--book")[1] == f"{made.latex(parts='phi')}\n"
+    assert ran("equations", "four_bar", "--shared")[1] == f"{da.equations(da.robot('four_bar')).shared()}\n"
+    assert "dalembert equations has closed forms" in ran("derive", "four_bar")[2]
+
+
 def test_derive(ran):
     assert ran("derive", "two_link", "-m", "newton_euler")[1] == da.derive(da.robot("two_link"), "newton_euler").markdown()
     assert ran("derive", "two_link", "-f", "latex")[1].startswith(r"\documentclass")
