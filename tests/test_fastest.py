@@ -284,6 +284,16 @@ def test_paths_of_any_kind():
         assert fast.duration == pytest.approx(sampled.duration, rel=1e-2)
 
 
+def test_the_hand_moves_along_a_line():
+    robot, start, goal = da.robot("ur5"), np.array([0.5, -0.3, 0.3]), np.array([0.5, -0.1, 0.4])
+    poses = [da.Pose.of(tuple(place), rpy=(0, 1.5, 0)) for place in (start, goal)]
+    fast = robot.fastest(robot.follow(da.line(*poses, duration=1.0)))
+    places, along = robot.pose(fast.q)[:, :3, 3] - start, (goal - start) / np.linalg.norm(goal - start)
+    np.testing.assert_allclose(places, np.outer(places @ along, along), atol=1e-6)
+    np.testing.assert_allclose(places[-1], goal - start, atol=1e-9)
+    assert fast.duration < 0.7 and fast.over <= 1e-6
+
+
 def test_it_does_not_depend_on_how_the_path_is_parametrized():
     robot, path = arm("panda"), waypoints(arm("panda"), 6, count=2)
     straight, stretched = path, da.spline([0.0, 2.0], path)
