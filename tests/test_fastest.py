@@ -1,5 +1,6 @@
 """The fastest way along a path: beside closed forms and toppra, limits everywhere, what is limiting, and paths that are impossible."""
 
+import pickle
 from functools import cache
 from typing import NamedTuple
 
@@ -299,6 +300,16 @@ def test_it_does_not_depend_on_how_the_path_is_parametrized():
     straight, stretched = path, da.spline([0.0, 2.0], path)
     limits = {"torque": PANDA, "velocity": 2.5}
     assert robot.fastest(stretched, **limits).duration == pytest.approx(robot.fastest(straight, **limits).duration, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "path", [[[0.1, -0.4], [1.4, 0.3]], da.spline([0, 1, 3], [[0, 0], [1, 1], [0.5, 0.9]])], ids=("line", "spline")
+)
+def test_it_can_be_pickled(path):
+    fast = arm("two_link").fastest(path, torque=[60.0, 25.0], points=50)
+    again = pickle.loads(pickle.dumps(fast))
+    np.testing.assert_array_equal(again(0.1).q, fast(0.1).q)
+    assert again.switches == fast.switches
 
 
 def test_the_figure_is_drawn():
