@@ -5,7 +5,6 @@ round has the tangent about the last x. Between two points the forces follow fro
 straight line there, the next round takes off the limits of the interval; where that is much, it splits the interval.
 """
 
-from functools import reduce
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.native import recycle
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows, profile
 from dalembert.planning.impossible import why_not
@@ -152,14 +152,21 @@ def _rows(robot: Model, at: Terms, spacing: Array, x: Array, slack: Slack) -> tu
         slope = slope / (2 * y[:, None])
         b, c = b + slope, c + friction - slope * np.square(y)[:, None]
     most, least = _dry(at)
-    above, below = at.hi - most - slack.up, at.lo - least + slack.down
-    begin = (at.a[:-1], b[:-1], below - c[:-1], above - c[:-1])
-    end = (at.a[1:] + 2 * spacing[:, None] * b[1:], b[1:], below - c[1:], above - c[1:])
-    last = (at.a[-1], b[-1], at.lo - at.before[-1] - c[-1], at.hi - at.before[-1] - c[-1])
-    joined = (np.vstack([np.hstack([i, j]), np.hstack([k, k])]) for i, j, k in zip(begin, end, last, strict=True))
+    above, below, m = at.hi - most - slack.up, at.lo - least + slack.down, at.a.shape[1]
+    rows = Rows.empty(len(at.a), 2 * m)
+    ends = (slice(None, -1), slice(None, m), slice(None, -1)), (slice(None, -1), slice(m, None), slice(1, None))
+    for into, columns, points in ends:  # limits at the start of an interval, and at its end
+        rows.a[into, columns], rows.b[into, columns] = at.a[points], b[points]
+        np.subtract(below, c[points], out=rows.lo[into, columns])
+        np.subtract(above, c[points], out=rows.hi[into, columns])
+    rows.a[:-1, m:] += 2 * spacing[:, None] * b[1:]
+    last = at.a[-1], b[-1], at.lo - at.before[-1] - c[-1], at.hi - at.before[-1] - c[-1]
+    for row, value in zip(rows, last, strict=True):
+        row[-1, :m] = row[-1, m:] = value
+    rows.turn()
     with np.errstate(divide="ignore"):
         bound = np.minimum(1 / at.speeds.max(axis=1), UNBOUNDED) / slack.speed
-    return Rows(*joined).turned(), bound
+    return rows, bound
 
 
 def _dry(at: Terms) -> tuple[Array, Array]:
@@ -170,16 +177,20 @@ def _dry(at: Terms) -> tuple[Array, Array]:
 def _between(robot: Model, points: Terms, inner: list[Terms], found: Profile) -> tuple[Array, Slack]:
     """By how much each interval exceeds a limit, and what to take off the limits for the forces to hold between its ends."""
     places = [points.part(slice(None, -1)), *inner, points.part(slice(1, None))]
-    x = [found.x[:-1] + k / PARTS * np.diff(found.x) for k in range(PARTS + 1)]
-    slowest, u = SLOWEST * np.sqrt(found.x.max()), found.u[:, None]
-    forces = [at.a * u + at.b * z[:, None] + at.c for at, z in zip(places, x, strict=True)]
-    if rubbing(robot).by_speed:
-        friction = [smooth_friction(robot, at, np.maximum(np.sqrt(z), slowest))[0] for at, z in zip(places, x, strict=True)]
-        forces = [force + more for force, more in zip(forces, friction, strict=True)]
+    slowest, viscous = SLOWEST * np.sqrt(found.x.max()), rubbing(robot).by_speed
+    forces = recycle.empty((len(places), *inner[0].a.shape))
+    speeds = recycle.empty((len(places), *inner[0].speeds.shape))
+    for k, (at, force, speed) in enumerate(zip(places, forces, speeds, strict=True)):
+        x = found.x[:-1] + k / PARTS * np.diff(found.x)
+        np.multiply(at.a, found.u[:, None], out=force)
+        force += at.b * x[:, None]
+        force += at.c
+        if viscous:
+            force += smooth_friction(robot, at, np.maximum(np.sqrt(x), slowest))[0]
+        np.multiply(at.speeds, x[:, None], out=speed)
     most, least = _dry(points)
     low, high, down, up = _ranges(forces)
     over = np.maximum(high + most - points.hi, points.lo - low - least).max(axis=1)
-    speeds = [at.speeds * z[:, None] for at, z in zip(places, x, strict=True)]
     _, fastest, _, above = _ranges(speeds)
     at_ends = np.maximum(speeds[0], speeds[-1]).max(axis=1)
     rise = 1 + np.minimum(above.max(axis=1) / np.where(at_ends > 0, at_ends, np.inf), 1.0)
@@ -187,17 +198,22 @@ def _between(robot: Model, points: Terms, inner: list[Terms], found: Profile) ->
     return np.maximum(over, fastest.max(axis=1) - 1), slack
 
 
-def _ranges(samples: list[Array]) -> tuple[Array, Array, Array, Array]:
+def _ranges(samples: Array) -> tuple[Array, Array, Array, Array]:
     """The least and the greatest value between the first and the last of equally spaced samples, as if parabolas joined them.
 
     Then how far they are below and above the straight line between those two, which does not depend on its slope.
     """
-    bends = [np.abs(a - 2 * b + c) for a, b, c in zip(samples, samples[1:], samples[2:], strict=False)]
-    rounding = reduce(np.maximum, bends) / 8  # what a parabola rises above its samples
-    step = (samples[-1] - samples[0]) / (len(samples) - 1)
-    off = [sample - (samples[0] + k * step) for k, sample in enumerate(samples[:-1])]
-    low, high = reduce(np.minimum, samples) - rounding, reduce(np.maximum, samples) + rounding
-    return low, high, rounding - reduce(np.minimum, off), reduce(np.maximum, off) + rounding
+    number = len(samples)
+    slopes, bends, off = (recycle.empty((number - k, *samples.shape[1:])) for k in (1, 2, 2))
+    np.subtract(samples[1:], samples[:-1], out=slopes)
+    np.subtract(slopes[1:], slopes[:-1], out=bends)
+    np.abs(bends, out=bends)
+    rounding = bends.max(axis=0) / 8  # what a parabola rises above its samples
+    np.subtract(samples[1:-1], samples[0], out=off)
+    for k in range(1, number - 1):
+        off[k - 1] -= k / (number - 1) * (samples[-1] - samples[0])
+    below, above = np.minimum(off.min(axis=0), 0.0), np.maximum(off.max(axis=0), 0.0)
+    return samples.min(axis=0) - rounding, samples.max(axis=0) + rounding, rounding - below, above + rounding
 
 
 def moments(s: Array, x: Array) -> Array:
