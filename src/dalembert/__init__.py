@@ -74,6 +74,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.planning.optimal_control import OptimalControl as OptimalControl
     from dalembert.planning.rollout import Rollout as Rollout
+    from dalembert.planning.timed import Fastest as Fastest
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -132,6 +133,7 @@ _PLACES = {
     "planning.feedback": "Feedback",
     "planning.optimal_control": "OptimalControl",
     "planning.rollout": "Rollout",
+    "planning.timed": "Fastest",
     "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",

@@ -187,7 +187,8 @@ def special() -> dict[str, dict[str, Any]]:
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
         "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
-        "smooth.optimal_control": {"duration": 0.1, "iterations": 3}, "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
+        "robot.optimal_control": {"duration": 0.1, "iterations": 3, "slip_speed": 0.1, "progress": False},
+        "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
         "da.jax_rollout": {"robot": smooth(), "duration": 0.01},
         **{f"{kind}.fastest": {"path": [[0.0, 0.0], [1.0, 0.5]], "torque": 200.0, "points": 50} for kind in ("robot", "coupled", "closed", "no joints")},
         "fastest.__call__": {"time": 0.1}, "fastest.at": {"time": 0.1}, "fastest.to_csv": {"path": place / "out.csv"}, "fastest.to_npz": {"path": place / "out.npz"},
@@ -228,7 +229,7 @@ def special() -> dict[str, dict[str, Any]]:
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
     "da.Comparison", "da.Excitation", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
-    "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout", "da.Sweep", "da.Refined", "da.Bound",
+    "da.Trajectory", "da.LeastEffort", "da.Fastest", "da.Feedback", "da.OptimalControl", "da.Rollout", "da.Sweep", "da.Refined", "da.Bound",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
@@ -277,7 +278,6 @@ def subjects() -> dict[str, Subject]:
     ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
-    functions["smooth.optimal_control"] = smooth().optimal_control
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
@@ -357,7 +357,6 @@ REFUSING = (
         "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
-        "robot.optimal_control",  # with friction that jumps
         "trajectory.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",
