@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.errors import Error, warn
-from dalembert.native.sweep import LEAF, Job
+from dalembert.native import sweep
+from dalembert.native.sweep import Job
 from dalembert.native.totals import Totals
 from dalembert.storage.opening import file_path, told
 from dalembert.version import __version__
@@ -27,7 +28,7 @@ def digest(job: Job) -> str:
         tuple(job.reductions),
         job.scales.tobytes(),
         job.samples,
-        LEAF,
+        sweep.LEAF,
         job.backend,
         __version__,
     )
