@@ -7,8 +7,8 @@ from math import ceil, floor, frexp, prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, by_name, flag, numbers, room, whole
 from dalembert.errors import Error, brief
 from dalembert.native.evaluator import evaluator
@@ -17,6 +17,7 @@ from dalembert.trace.intervals import Box, PreciseBounds, refined
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.replay import checked
 
+Array = NDArray[Any]
 DOUBLE = 53  # bits
 ROWS = 256
 
