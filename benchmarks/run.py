@@ -34,6 +34,7 @@ from inverse_kinematics import figures as reaching
 from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
+from sweeps import figures as sweeping
 from timing import best, best_pair
 
 import dalembert as da
@@ -482,6 +483,13 @@ def least_effort():
         report(name, value, unit, bar, "less")
 
 
+def sweeps():
+    """All states of a range beside the bare kernel, and on Dask."""
+    print("sweeps of the PUMA's inverse dynamics")
+    for name, value, unit, bar, better in sweeping():
+        report(name, value, unit, bar, better)
+
+
 def runge_kutta(model, data, q, steps, h):
     """What a user of Pinocchio writes."""
     qd, tau = np.zeros_like(q), np.zeros_like(q)
@@ -588,6 +596,7 @@ if __name__ == "__main__":
     identification()
     inverse_kinematics()
     least_effort()
+    sweeps()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

@@ -90,6 +90,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.sweeps.bounded import Bound as Bound
+    from dalembert.sweeps.result import Sweep as Sweep
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -140,6 +141,7 @@ _PLACES = {
     "studies.proof": "prove_equal",
     "studies.report": "live study",
     "sweeps.bounded": "Bound",
+    "sweeps.result": "Sweep",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",

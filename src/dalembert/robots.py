@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
     from dalembert.sweeps import bound as bounding
+    from dalembert.sweeps import sweep
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
@@ -71,6 +72,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     bounding = Later("dalembert.sweeps.bound")
+    sweep = Later("dalembert.sweeps.sweep")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -252,7 +254,8 @@ class Robot(Model, Hints):
     lqr = lqr.lqr
     optimal_control = optimal_control.optimal_control
 
-    # extremes over a range
+    # extremes over all states of a range
+    sweep = sweep.sweep
     bound = bounding.bound
 
     # simplified models

@@ -48,7 +48,7 @@ def enclosure(
     >>> bool(-0.001 < low <= 0.0 and 0.25 <= high < 0.251)
     True
     >>> enclosure(p, {"x": [0.0, 0.5]}, {"x": [0.1, 0.5]})[1].round(3).tolist()
-    [0.1, 0.25]
+    [0.098, 0.25]
     """
     checked(program, "enclosure")
     pieces, bits = whole(pieces, "pieces", 1, 10**6), whole(bits, "bits", 2, 10**6)
