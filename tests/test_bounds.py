@@ -226,12 +226,14 @@ STEPS = {
     "mixed 0": (PROGRAMS["mixed"], 0),
     "mixed 1": (PROGRAMS["mixed"], 1),
     "divided": (PROGRAMS["divided"], 0),
+    "jumping": (lambda: trace(lambda x: (x[0] + 1) ** 2 - 3 * sign(x[0]) + x[1] * x[0], {"x": (2,)}), 0),  # convex but for a jump
+    "sliding": (lambda: da.random_robot(123705, "HP").with_friction(coulomb=1.0).program("forward_dynamics"), 1),
     "puma": (PROGRAMS["puma"], 2),
     "random": (lambda: da.random_robot(2, "RHP", (-1, 0, 0)).program("inverse_dynamics"), 0),
 }
 
 
-@pytest.mark.parametrize("name", sweep(list(STEPS), quick=("friction", "mixed 0", "mixed 1", "divided")))
+@pytest.mark.parametrize("name", sweep(list(STEPS), quick=("friction", "mixed 0", "mixed 1", "divided", "jumping")))
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_steps_lose_no_state(name, side):
     """In boxes of all sizes: no sample is above the bound, nor above the bounds of both parts of the smaller box."""
