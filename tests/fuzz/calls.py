@@ -184,6 +184,7 @@ def special() -> dict[str, dict[str, Any]]:
         "files.load_states": {"robot": arm, "source": place / "states.csv"},
         "files.read_states": {"robot": arm, "source": place / "states.csv"},
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
+        **{f"{kind}.bound": {"tolerance": 0.5, "seconds": 0.01, "progress": False, "over": {"q": (-0.1, 0.1)}} for kind in ("robot", "no joints", "coupled", "closed")},
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
         "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
