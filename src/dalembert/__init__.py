@@ -91,6 +91,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.sweeps.bounded import Bound as Bound
+    from dalembert.sweeps.refining import Refined as Refined
     from dalembert.sweeps.result import Sweep as Sweep
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
@@ -143,6 +144,7 @@ _PLACES = {
     "studies.proof": "prove_equal",
     "studies.report": "live study",
     "sweeps.bounded": "Bound",
+    "sweeps.refining": "Refined",
     "sweeps.result": "Sweep",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
