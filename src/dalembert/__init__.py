@@ -78,6 +78,8 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
+    from dalembert.sweeps.motors import MotorCurve as MotorCurve
+    from dalembert.sweeps.sizing import Sizing as Sizing
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -121,6 +123,8 @@ _PLACES = {
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "live study",
+    "sweeps.motors": "MotorCurve",
+    "sweeps.sizing": "Sizing",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
+    from dalembert.sweeps import loads as carried
+    from dalembert.sweeps import size as sizes
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
@@ -61,6 +63,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     terms = Later("dalembert.quantities.terms")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
+    carried = Later("dalembert.sweeps.loads")
+    sizes = Later("dalembert.sweeps.size")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -232,6 +236,10 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+
+    # all states of a range
+    size = sizes.size
+    largest_payload = carried.largest_payload
 
     # simplified models
     dominance = dominance.dominance

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, identifying, looking, writing
+from dalembert.cli import computing, identifying, looking, sizing, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -54,7 +54,8 @@ def options(
     """Options before the command."""
 
 
-for panel, module in (("Inspect a robot", looking), ("Compute", computing), ("Identify", identifying), ("Write", writing)):
+PANELS = (("Inspect a robot", looking), ("Compute", computing), ("Compute", sizing), ("Identify", identifying), ("Write", writing))
+for panel, module in PANELS:
     for function, epilog in module.COMMANDS:
         examples = "\n\n".join(["Examples:", *epilog])
         command = function

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import values
+from dalembert.cli.changes import several, values
 from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
@@ -14,14 +14,6 @@ from dalembert.identification.excitation import CRITERIA
 from dalembert.robots import Robot
 
 _limit = "one number for all joints, or one for each"
-
-
-def _several(text: str | None, what: str) -> Any:
-    """One number, or several."""
-    if text is None:
-        return None
-    found = values(text, what)
-    return found[0] if len(found) == 1 else found
 
 
 def excite(
@@ -44,7 +36,7 @@ def excite(
     if Path(output).suffix.lower() not in (".csv", ".npz"):
         raise Error(f"{output}: a motion is written as .csv or .npz")
     given = {"qd": speed, "qdd": acceleration, "tau": effort, "lower": lower, "upper": upper}
-    limits = {name: _several(text, f"the limit of {name}") for name, text in given.items() if text is not None}
+    limits = {name: several(text, f"the limit of {name}") for name, text in given.items() if text is not None}
     with progress("exciting") as bar:
         options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "progress": bar or False}
         path = da.excitation(robot, limits, period=period, **options)
@@ -103,7 +95,7 @@ def identify(
         named[part] = name
 
     def read(path: str) -> da.Recording:
-        return da.Recording.load(path, robot, columns=named, gains=_several(gains, "--gains"), degrees=degrees or None)
+        return da.Recording.load(path, robot, columns=named, gains=several(gains, "--gains"), degrees=degrees or None)
 
     lag: float | str = delay if delay == "auto" else values(delay, "--delay", (1,))[0]
     with progress("identifying") as bar:
