@@ -37,6 +37,7 @@ def said(name, *arguments, **environment):
             ),
             ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
             ("identification", r"error with its model: \d{2,}\.\d mrad\nerror with the identified robot: \d\.\d mrad"),
+            ("sizing", r"joint2 .*0\.97\d? [\s\S]*holds \d+\.\d kg"),
             ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
             (
                 "compare_with_pinocchio",

@@ -257,8 +257,30 @@ def test_the_payload_map_against_each_pose():
 
 
 def test_the_density_counts_all_states():
+    """Against states that NumPy draws and counts."""
+    found, rng = sized(), np.random.default_rng(4)
+    counts = found.density.counts
+    assert counts.shape == (2, 48, 48) and (counts.sum(axis=(1, 2)) == 1_000_000).all()
+    q, qd, qdd = (rng.uniform(-x, x, (200_000, 2)) for x in (np.pi, found.case.speed, 2.0))
+    mass = rng.uniform(0, 2, (200_000, 1))
+    empty, full = (robot.inverse_dynamics(q, qd, qdd) for robot in (found.robot, found.robot.with_payload(2.0)))
+    tau = (1 - mass / 2) * empty + mass / 2 * full
+    for j in range(2):
+        ends = [[-found.case.speed[j], found.case.speed[j]], [-found.peak[j], found.peak[j]]]
+        other = np.histogram2d(qd[:, j], tau[:, j], bins=48, range=ends)[0] / 2e5
+        share = counts[j] / 1e6
+        assert (np.abs(share - other) < 6 * np.sqrt(share / 2e5 + 1e-10)).all() and np.abs(share - other).sum() < 0.1
+
+
+def test_the_envelope_beside_that_of_a_sweep():
+    """Samples with accelerations at all corners stay within it, and come near it."""
     found = sized()
-    assert found.density.counts.shape[0] == 2 and (found.density.counts.sum(axis=(1, 2)) == 4000).all()
+    over = {"q": (-np.pi, np.pi), "qd": (-found.case.speed, found.case.speed), "qdd": (-2.0, 2.0), "payload": (0.0, 2.0)}
+    made = found.robot.sweep("inverse_dynamics", over, 2_000_000, reduce={"envelope": {"bins": 48}}, progress=False)
+    other = made.envelope["inverse_dynamics"]
+    size = found.peak[:, None]
+    for ours, theirs in ((found.envelope[1], other.maximum), (-found.envelope[0], -other.minimum)):
+        assert (theirs < ours + 0.01 * size).all() and (theirs > ours - 0.1 * size).all()
 
 
 def test_defaults_of_ranges():

@@ -79,6 +79,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.sweeps.motors import MotorCurve as MotorCurve
+    from dalembert.sweeps.result import Sweep as Sweep
     from dalembert.sweeps.sizing import Sizing as Sizing
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
@@ -124,6 +125,7 @@ _PLACES = {
     "studies.proof": "prove_equal",
     "studies.report": "live study",
     "sweeps.motors": "MotorCurve",
+    "sweeps.result": "Sweep",
     "sweeps.sizing": "Sizing",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",

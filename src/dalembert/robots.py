@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dalembert.simulation import simulate, trajectory
     from dalembert.sweeps import loads as carried
     from dalembert.sweeps import size as sizes
+    from dalembert.sweeps import sweep
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
     from dalembert.later import Later
@@ -65,6 +66,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     trajectory = Later("dalembert.simulation.trajectory")
     carried = Later("dalembert.sweeps.loads")
     sizes = Later("dalembert.sweeps.size")
+    sweep = Later("dalembert.sweeps.sweep")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
 
@@ -240,6 +242,7 @@ class Robot(Model, Hints):
     # all states of a range
     size = sizes.size
     largest_payload = carried.largest_payload
+    sweep = sweep.sweep
 
     # simplified models
     dominance = dominance.dominance

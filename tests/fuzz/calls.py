@@ -155,7 +155,7 @@ def special() -> dict[str, dict[str, Any]]:
         "da.identify_payload": {"robot": arm, "recordings": da.Recording(arm, **recorded)},
         "da.excitation": {"robot": arm, "starts": 1, "harmonics": 2, "period": 2.0, "progress": False},
         "da.MotorCurve": {"speed": [0.0, 4.0], "peak": [90.0, 50.0]}, "da.MotorCurve.load": {"path": place / "motors.csv"}, "motor.load": {"path": place / "motors.csv"},
-        "motor.geared": {"ratio": 2.0}, "sizing.save": {"path": place / "out.csv"},
+        "motor.geared": {"ratio": 2.0}, "motor.peak_at": {"speed": 1.0}, "motor.continuous_at": {"speed": 1.0}, "sizing.save": {"path": place / "out.csv"},
         **{f"{kind}.size": {"speed": 1.0, "motor": made["motor"], "samples": 12, "progress": False} for kind in ("robot", "coupled", "closed", "no joints")},
         **{f"{kind}.largest_payload": {"motor": made["motor"]} for kind in ("robot", "coupled", "closed", "no joints")},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},

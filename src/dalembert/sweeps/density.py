@@ -1,13 +1,15 @@
 """How often a joint's force and speed come together, over all states of a range."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.sweeps.worst import CHUNK, Case, bin_of
+from dalembert.sweeps.sweep import sweep
+from dalembert.sweeps.worst import Case
 
 BINS = 48  # of speeds, and of forces
+LEAST = 1_000_000  # states, for a picture that is smooth
 
 
 class Density(NamedTuple):
@@ -19,15 +21,20 @@ class Density(NamedTuple):
 
 
 def density(case: Case, force: Array, samples: int) -> Density:
-    """Count states whose positions, speeds, accelerations and payloads are uniform in their ranges."""
-    rng, counts = np.random.default_rng(2), np.zeros((case.n, BINS * BINS), dtype=np.int64)
-    for done in range(0, samples, CHUNK):
-        shape = (min(CHUNK, samples - done), case.n)
-        q, qd, qdd = (rng.uniform(-x, x, shape) for x in (1.0, case.speed, case.acceleration))
-        q = (case.lower + case.upper) / 2 + q * (case.upper - case.lower) / 2
-        loads, mass = case.arm.loads(q, qd, qdd), rng.uniform(*case.payload, (len(q), 1))
-        tau = case.arm.rubbed(qd, loads.h0 + mass * loads.h1)
-        for j in range(case.n):
-            cell = bin_of(qd[:, j], -case.speed[j], case.speed[j], BINS) * BINS + bin_of(tau[:, j], -force[j], force[j], BINS)
-            counts[j] += np.bincount(cell, minlength=BINS * BINS)
-    return Density(counts.reshape(case.n, BINS, BINS), case.speed, force)
+    """Count states whose positions, speeds, accelerations and payloads are uniform in their ranges, by a sweep."""
+    arm, most = case.arm, np.where(force > 0, force, 1.0)
+    ranges = {
+        "q": (case.lower, case.upper),
+        "qd": (-case.speed, case.speed),
+        "qdd": (-case.acceleration, case.acceleration),
+        "payload": case.payload,
+        "payload_com": (arm.com, arm.com),
+    }
+    grid = {"bins": BINS, "rows": BINS, "by": "qd", "range": (-most, most)}
+    options: dict[str, Any] = {"samples": max(samples, LEAST), "sampling": "uniform", "link": arm.link, "progress": False}
+    found = sweep(arm.robot, "inverse_dynamics", ranges, reduce={"histogram": grid}, **options)
+    counts = found.histogram["inverse_dynamics"]
+    inside = counts.counts.copy()
+    inside[..., 0] += counts.below
+    inside[..., -1] += counts.above
+    return Density(inside, case.speed, most)

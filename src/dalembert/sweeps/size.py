@@ -17,7 +17,7 @@ from dalembert.sweeps.loads import carrying
 from dalembert.sweeps.motors import MotorCurve, motor_curves
 from dalembert.sweeps.section import payload_map
 from dalembert.sweeps.sizing import Sizing
-from dalembert.sweeps.worst import Case, burdens, lightness, outer, refine, search, worst_of
+from dalembert.sweeps.worst import Case, enveloped, refined, search, worst_of
 
 RISE = 0.5  # s from rest to full speed, where neither accelerations nor a duty cycle are given
 BINS = 48  # of speeds
@@ -71,8 +71,7 @@ def size(
     case = Case(arm, curves, load, low, high, rate, pull)
     tell = chosen(progress, f"sizing {robot.name}")
     found = search(case, count, BINS, tell)
-    heavy = refine(case, burdens, found.burdens)
-    light = refine(case, lightness, found.lightness) if case.limited else None
+    heavy, light = refined(case, found)
     strongest = tuple(worst_of(case, j, heavy.best(j, robot.n + j)) for j in range(robot.n))
     tightest = tuple(worst_of(case, j, heavy.best(2 * robot.n + j)) if curves[j] else strongest[j] for j in range(robot.n))
     made = Sizing(
@@ -81,12 +80,12 @@ def size(
         samples=count,
         strongest=strongest,
         tightest=tightest,
-        envelope=outer(case, found.envelope, heavy.at.reshape(-1, 2 * robot.n)),
+        envelope=enveloped(case, found.envelope, heavy),
         density=density(case, np.array([abs(x.tau) for x in strongest]), count),
         duty=None if motion is None else duty_cycle(arm, curves, load, motion),
         map=payload_map(case, section) if case.limited else None,
-        largest_payload=float("inf") if light is None else float(1 / light.values.max()),
-        heaviest_at=None if light is None else light.best(0),
+        largest_payload=float(1 / light.values.max()) if case.limited else np.inf,
+        heaviest_at=light.best(0) if case.limited else None,
     )
     tell(count, count)
     return made

@@ -13,14 +13,13 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.progress import Progress
 from dalembert.sweeps.loads import Carrying, Parts, largest
+from dalembert.sweeps.local import Found, Search, refine
 from dalembert.sweeps.motors import MotorCurve, limits_at
 
 CHUNK = 8192  # states at a time
-STARTS = 12  # of the local search, for each figure
-ALONG = 9  # states along a whole axis
-WHOLE = 12  # searches along whole axes
-ROUNDS = 60  # of steps
-SHRINK = 0.6  # of their size, where nothing better is found
+STARTS = 12  # of the local searches, for each figure
+FEW = 2  # of them for an envelope
+NODES = 13  # speeds of the local searches for an envelope
 
 
 class Case(NamedTuple):
@@ -110,31 +109,6 @@ def states(case: Case, rng: np.random.Generator, count: int) -> tuple[Array, Arr
     return q, case.speed * np.where(rng.random((count, case.n)) < 0.5, ends, within)
 
 
-class Found(NamedTuple):
-    """The largest of k figures, (starts, k), and the states where they are so large, (starts, k, 2 n)."""
-
-    values: Array
-    at: Array
-
-    @staticmethod
-    def none(case: Case, k: int) -> "Found":
-        """Nothing yet: the middle of all ranges."""
-        middle = np.concatenate([(case.lower + case.upper) / 2, np.zeros(case.n)])
-        return Found(np.full((STARTS, k), -np.inf), np.tile(middle, (STARTS, k, 1)))
-
-    def add(self, start: int, values: Array, at: Array) -> None:
-        """Keep what is larger of figures (count, k) at states (count, 2 n), as a start."""
-        best = values.argmax(axis=0)
-        most = values[best, np.arange(len(best))]
-        better = most > self.values[start]
-        self.at[start][better], self.values[start][better] = at[best[better]], most[better]
-
-    def best(self, *figures: int) -> Array:
-        """The state of the largest value of some figures."""
-        start, k = np.unravel_index(int(self.values[:, figures].argmax()), (STARTS, len(figures)))
-        return self.at[start, figures[k]]
-
-
 class Samples(NamedTuple):
     """What random states gave: burdens and lightness, and the least and largest forces (2, n, bins) by the joint's own speed."""
 
@@ -146,7 +120,8 @@ class Samples(NamedTuple):
 def search(case: Case, samples: int, bins: int, tell: Progress) -> Samples:
     """The worst of random states."""
     rng, empty = np.random.default_rng(0), np.full((case.n, bins), np.inf)
-    found = Samples(Found.none(case, 3 * case.n), Found.none(case, 1), np.stack([empty, -empty]))
+    middle = np.concatenate([(case.lower + case.upper) / 2, np.zeros(case.n)])
+    found = Samples(Found.none(STARTS, 3 * case.n, middle), Found.none(STARTS, 1, middle), np.stack([empty, -empty]))
     many = min(CHUNK, -(-samples // STARTS))
     for part, done in enumerate(range(0, samples, many)):
         q, qd = states(case, rng, min(many, samples - done))
@@ -162,6 +137,22 @@ def search(case: Case, samples: int, bins: int, tell: Progress) -> Samples:
                 found.lightness.add(start, light[:, None], np.concatenate([q, qd], axis=-1)[few])
         tell(done, samples)
     return found
+
+
+def refined(case: Case, found: Samples) -> tuple[Found, Found]:
+    """The worst burdens and the least payload, by local searches."""
+    heavy = refine(_search(case, burdens, 3 * case.n), found.burdens)
+    return heavy, refine(_search(case, lightness, 1), found.lightness) if case.limited else found.lightness
+
+
+def _search(case: Case, figures: Callable[[Case, Array, Array], Array], k: int) -> Search:
+    low, high = (np.tile(x, (k, 1)) for x in _ends(case))
+    return Search(lambda at: figures(case, at[..., : case.n], at[..., case.n :]), np.arange(k), low, high)
+
+
+def _ends(case: Case) -> tuple[Array, Array]:
+    """Of the ranges of states, (2 n,) each."""
+    return np.concatenate([case.lower, -case.speed]), np.concatenate([case.upper, case.speed])
 
 
 def _too_heavy(case: Case, qd: Array, parts: Parts, mass: float) -> Array:
@@ -181,13 +172,25 @@ def _widen(envelope: Array, speed: Array, qd: Array, made: Forces) -> None:
         np.maximum.at(envelope[1, j], k, made.high[..., j].max(axis=0))
 
 
-def outer(case: Case, envelope: Array, worst: Array) -> Array:
-    """An envelope with what states (k, 2 n) give where each joint in turn goes through all its speeds: the worst ones, refined."""
-    bins, wider = envelope.shape[-1], envelope.copy()
+def enveloped(case: Case, sampled: Array, heavy: Found) -> Array:
+    """The envelope (2, n, bins) of samples, widened by local searches at some speeds of each joint, from its worst states."""
+    n, wider, bins = case.n, sampled.copy(), sampled.shape[-1]
+    order = np.argsort(-heavy.values[:, : 2 * n], axis=0)[:FEW]
+    seeds = np.take_along_axis(
+        heavy.at[:, : 2 * n], order[..., None], axis=0
+    )  # (few, 2 n, 2 n), of the largest and the least forces
+    which, own = np.repeat(np.arange(2 * n), NODES), np.tile(np.arange(NODES), 2 * n)
+    low, high = (np.tile(x, (2 * n * NODES, 1)) for x in _ends(case))
+    rows, columns = np.arange(len(which)), n + which % n
+    low[rows, columns] = high[rows, columns] = (2 * own / (NODES - 1) - 1) * case.speed[which % n]
+    at = np.repeat(seeds, NODES, axis=1)
+    at[:, rows, columns] = low[rows, columns]
+    search = _search(case, burdens, 3 * n)._replace(which=which, low=low, high=high)
+    found = refine(search, Found(np.full(at.shape[:2], -np.inf), at), whole=6, rounds=25)
     through = (2 * np.arange(bins) + 1) / bins - 1
-    for j in range(case.n):
-        tried = np.repeat(worst[:, None], bins, axis=1)
-        tried[..., case.n + j] = through * case.speed[j]
+    for j in range(n):
+        tried = np.repeat(found.at[:, which % n == j].reshape(-1, 1, 2 * n), bins, axis=1)
+        tried[..., n + j] = through * case.speed[j]
         q, qd = np.split(tried, 2, axis=-1)
         made = forces(case, qd, case.arm.parts(q, qd))
         wider[0, j] = np.minimum(wider[0, j], made.low[..., j].min(axis=(0, 1)))
@@ -199,51 +202,6 @@ def bin_of(x: Array, low: float, high: float, bins: int) -> Array:
     """In which of the bins from low to high values are; those beyond are in the last ones."""
     wide = high - low
     return np.clip((x - low) * (bins / wide if wide > 0 else 0.0), 0, bins - 1).astype(int)
-
-
-def refine(case: Case, figures: Callable[[Case, Array, Array], Array], found: Found) -> Found:
-    """The same, larger: along whole axes first, then by steps along the axes, along slopes, and on the way of the last step."""
-    low, high = np.concatenate([case.lower, -case.speed]), np.concatenate([case.upper, case.speed])
-    axes, wide = np.eye(2 * case.n), high - low
-    for share in np.linspace(0, 1, ALONG)[None] + np.linspace(0, 1 / (ALONG - 1), WHOLE, endpoint=False)[:, None]:
-        places = low + np.minimum(share, 1.0)[:, None, None] * wide
-        tried = np.where(axes > 0, places, found.at[:, :, None, None]).reshape(*found.values.shape, -1, 2 * case.n)
-        found = _better(case, figures, found, tried)
-    reach, way = np.full((*found.values.shape, 1, 1), 1 / ALONG), np.zeros_like(found.at)
-    for _ in range(ROUNDS):
-        here = found.at[:, :, None]
-        around = np.concatenate([here + reach * wide * axes, here - reach * wide * axes], axis=2).clip(low, high)
-        uphill = reach * wide * _slopes(found.values[..., None], _own(case, figures, around))[:, :, None]
-        steps = [t * uphill for t in (0.25, 0.5, 1.0, 2.0)] + [t * way[:, :, None] for t in (0.5, 1.0, 3.0)]
-        next_ = _better(case, figures, found, np.concatenate([around, *(here + step for step in steps)], axis=2).clip(low, high))
-        better, way = next_.values > found.values, next_.at - found.at
-        reach, found = np.where(better[..., None, None], reach, reach * SHRINK), next_
-    return found
-
-
-def _slopes(here: Array, around: Array) -> Array:
-    """How many steps along each axis, (..., m), lead to the top of a parabola through a value and its neighbours (..., 2 m)."""
-    with np.errstate(invalid="ignore"):  # where a figure is infinite, there is no way up
-        before, after = np.split(around, 2, axis=-1)
-        up, down = before - here, here - after
-        bend = np.maximum(down - up, np.abs(up + down).max(axis=-1, keepdims=True) / 20)  # where it bends upwards, a longer step
-        return np.clip(np.nan_to_num(np.where(bend > 0, (up + down) / 2 / np.where(bend > 0, bend, 1.0), 0.0)), -4, 4)
-
-
-def _own(case: Case, figures: Callable[[Case, Array, Array], Array], tried: Array) -> Array:
-    """Each figure (starts, k, tries) at the states (starts, k, tries, 2 n) that are tried for it."""
-    every = np.arange(tried.shape[1])
-    return figures(case, tried[..., : case.n], tried[..., case.n :])[:, every, :, every].swapaxes(0, 1)
-
-
-def _better(case: Case, figures: Callable[[Case, Array, Array], Array], found: Found, tried: Array) -> Found:
-    """What was found, or the best of what is tried, where that is larger."""
-    values = _own(case, figures, tried)
-    best = values.argmax(axis=-1)[..., None]
-    most = np.take_along_axis(values, best, axis=-1)[..., 0]
-    better = most > found.values
-    at = np.where(better[..., None], np.take_along_axis(tried, best[..., None], axis=2)[:, :, 0], found.at)
-    return Found(np.where(better, most, found.values), at)
 
 
 def worst_of(case: Case, joint: int, at: Array) -> Worst:

@@ -1,0 +1,218 @@
+"""States by their number: the inputs of a program from an index, the same in native code and in NumPy, bit by bit.
+
+Input j of state k comes from a word of 64 bits, and needs no other state, so that any part of a sweep can be made again anywhere:
+
+    hashed     x = mix(k g + s_j): a counter through the finalizer of splitmix64; two inputs share a word, the second has its low half
+    spread     x = k a_j + s_j mod 2^64: the Kronecker sequence of the powers of a generalized golden ratio
+    u = x / 2^64 in [0, 1),   input = low + width min(max(a u + b, 0), 1)
+
+a = 1, b = 0 are uniform inputs; with a > 1 the share 1 - 1/a of them lies at the ends of the range. A stepped input goes through
+points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one, as NumPy does.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dalembert.native.assembly import Assembly
+
+FIXED, HASHED, SPREAD, STEPPED = "f", "h", "s", "g"  # kinds of inputs; capital H and S: some of them at the ends
+GOLDEN, MIX = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+LAST = 31  # the last shift of the finalizer
+WORD = (1 << 64) - 1
+ROWS = 6  # of the table of inputs: multiplier, shift, low, width, a, b; of a grid: step for width, count and stride for a and b
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How the scalars of all inputs of a program are drawn: a letter each, and the words (6, m) that the kernel reads."""
+
+    kinds: str
+    table: Any
+
+    @property
+    def second(self) -> tuple[bool, ...]:
+        """Which inputs have the low half of a word."""
+        hashed = [kind.lower() == HASHED for kind in self.kinds]
+        return tuple(one and sum(hashed[:j]) % 2 == 1 for j, one in enumerate(hashed))
+
+    def states(self, index: Any) -> Any:
+        """The scalars (..., m) of the states with these numbers."""
+        k = np.asarray(index).astype(np.uint64)
+        columns = [self._column(j, k) for j in range(len(self.kinds))]
+        return np.stack(columns, axis=-1) if columns else np.zeros((*k.shape, 0))
+
+    def _column(self, j: int, k: Any) -> Any:
+        kind, (factor, shift, *_) = self.kinds[j], self.table[:, j]
+        _, _, low, width, a, b = self.table[:, j].view(np.float64)
+        if kind == FIXED:
+            return np.full(k.shape, low)
+        if kind == STEPPED:
+            return (k // np.uint64(b) % np.uint64(a)).astype(float) * width + low
+        with np.errstate(over="ignore"):
+            x = mixed(k * np.uint64(GOLDEN) + shift) if kind.lower() == HASHED else k * factor + shift
+        x = x << np.uint64(32) if self.second[j] else x
+        u = ((x >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
+        if kind.isupper():
+            u = u * a + b
+            u = np.where(u > 0.0, u, 0.0)
+            u = np.where(u < 1.0, u, 1.0)
+        return u * width + low
+
+
+def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) -> Inputs:
+    """Inputs of these kinds between `low` and `high`, the share `ends` of them at an end, `counts` points on the axes of a grid."""
+    m = len(kinds)
+    table = np.zeros((ROWS, m), dtype=np.uint64)
+    numbers = table.view(np.float64)
+    spread = [j for j, kind in enumerate(kinds) if kind.lower() == SPREAD]
+    for j, ratio in zip(spread, ratios(len(spread)), strict=True):
+        table[0, j] = ratio
+    second, stride = Inputs(kinds, table).second, 1
+    for j in range(m):
+        word = next(i for i in range(j - 1, -1, -1) if kinds[i].lower() == HASHED) if second[j] else j
+        table[1, j] = int(mixed(np.uint64((seed * GOLDEN + (word + 1) * MIX[0][1]) & WORD)))
+        steps = int(counts[j]) - 1 if kinds[j] == STEPPED else 1
+        numbers[2, j], numbers[3, j] = low[j], within(float(low[j]), float(high[j]), steps)
+        share = float(ends[j])
+        numbers[4, j], numbers[5, j] = (1 / (1 - share), -share / (1 - share) / 2) if share < 1 else (2.0**60, -(2.0**59))
+        if kinds[j] == STEPPED:
+            numbers[4, j], numbers[5, j] = counts[j], stride
+            stride *= int(counts[j])
+    return Inputs(kinds, table)
+
+
+def within(low: float, high: float, steps: int = 1) -> float:
+    """The step with which `steps` of them lead from `low` to `high`, and never beyond it.
+
+    >>> within(-1.0, 1.0), within(0.0, 1.0, 3)
+    (2.0, 0.3333333333333333)
+    """
+    if steps < 1 or not high > low:
+        return 0.0
+    step = (high - low) / steps
+    while steps * step + low > high:
+        step = float(np.nextafter(step, 0.0))
+    return step
+
+
+def mixed(x: Any) -> Any:
+    """The finalizer of splitmix64, of words."""
+    with np.errstate(over="ignore"):
+        for shift, factor in MIX:
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        return x ^ (x >> np.uint64(LAST))
+
+
+@cache
+def ratios(count: int) -> tuple[int, ...]:
+    """The factors of a Kronecker sequence: 2^64 g^-1, 2^64 g^-2, ..., where g^(count+1) = g + 1. Odd, so that none repeats early."""
+    with localcontext() as context:
+        context.prec = 60
+        g, power = Decimal(2), 1 / Decimal(count + 1)
+        for _ in range(200):
+            g = (1 + g) ** power
+        return tuple(int(g ** -(j + 1) * 2**64) & WORD | 1 for j in range(count))
+
+
+# --- in native code -----------------------------------------------------------------------------------------------------
+
+
+class Emitted:
+    """The inputs of a block of states: `value(j)` emits input j, once; %where are the states' numbers, %table the words."""
+
+    def __init__(self, e: Assembly, kinds: str) -> None:
+        self.e, self.kinds, self.second = e, kinds, Inputs(kinds, None).second
+        self.values, self.words, self.phase = dict[int, str](), dict[int, str](), ""
+
+    def value(self, j: int) -> str:
+        """A vector of input j."""
+        if j not in self.values:
+            self.values[j] = self._made(j)
+        return self.values[j]
+
+    def _made(self, j: int) -> str:
+        e, kind = self.e, self.kinds[j]
+        low = self._number(2, j)
+        if kind == FIXED:
+            return low
+        width = self._number(3, j)
+        if kind == STEPPED:
+            return e.do("fadd", e.do("fmul", self._digit(j), width), low)
+        bits = e.op(f"or {e.integers} {e.op(f'lshr {e.integers} {self._word(j)}, {e.whole(12)}')}, {e.whole(0x3FF0000000000000)}")
+        u = e.do("fsub", e.op(f"bitcast {e.integers} {bits} to {e.vector}"), e.splat(1.0))
+        if kind.isupper():
+            u = e.do("fadd", e.do("fmul", u, self._number(4, j)), self._number(5, j))
+            u = between(e, u, 1.0)
+        return e.do("fadd", e.do("fmul", u, width), low)
+
+    def _word(self, j: int) -> str:
+        e = self.e
+        I = e.integers
+        if self.kinds[j].lower() == SPREAD:
+            return e.op(f"add {I} {e.op(f'mul {I} %where, {self._whole(0, j)}')}, {self._whole(1, j)}")
+        if self.second[j]:
+            first = next(i for i in range(j - 1, -1, -1) if self.kinds[i].lower() == HASHED)
+            return e.op(f"shl {I} {self._hashed(first)}, {e.whole(32)}")
+        return self._hashed(j)
+
+    def _hashed(self, j: int) -> str:
+        if j not in self.words:
+            self.words[j] = self._mixed(j)
+        return self.words[j]
+
+    def _mixed(self, j: int) -> str:
+        e = self.e
+        I = e.integers
+        if not self.phase:
+            self.phase = e.op(f"mul {I} %where, {e.whole(GOLDEN - (1 << 64))}")
+        x = e.op(f"add {I} {self.phase}, {self._whole(1, j)}")
+        for shift, factor in MIX:
+            x = e.op(f"xor {I} {x}, {e.op(f'lshr {I} {x}, {e.whole(shift)}')}")
+            x = e.op(f"mul {I} {x}, {e.whole(factor - (1 << 64))}")
+        return e.op(f"xor {I} {x}, {e.op(f'lshr {I} {x}, {e.whole(LAST)}')}")
+
+    def _digit(self, j: int) -> str:
+        """(k // stride) mod count, exact below 2^53: quotients by division, which is off by one at most, and what is left."""
+        e = self.e
+        k = e.op(f"sitofp {e.integers} %where to {e.vector}")
+        return self._divided(self._divided(k, self._number(5, j))[0], self._number(4, j))[1]
+
+    def _divided(self, x: str, by: str) -> tuple[str, str]:
+        e = self.e
+        quotient = e.call("floor", e.do("fdiv", x, by))
+        rest = e.do("fsub", x, e.do("fmul", quotient, by))
+        below = e.op(f"fcmp olt {e.vector} {rest}, {e.splat(0.0)}")
+        quotient = e.op(f"select {e.bits} {below}, {e.vector} {e.do('fsub', quotient, e.splat(1.0))}, {e.vector} {quotient}")
+        rest = e.op(f"select {e.bits} {below}, {e.vector} {e.do('fadd', rest, by)}, {e.vector} {rest}")
+        return quotient, rest
+
+    def _number(self, row: int, j: int) -> str:
+        return broadcast(self.e, "double", row * len(self.kinds) + j)
+
+    def _whole(self, row: int, j: int) -> str:
+        return broadcast(self.e, "i64", row * len(self.kinds) + j)
+
+
+def broadcast(e: Assembly, kind: str, place: int) -> str:
+    """A word of the table in every lane."""
+    vector = e.vector if kind == "double" else e.integers
+    word = e.op(f"load {kind}, ptr {e.at('%table', place)}, align 8")
+    return spread(e, vector, kind, word)
+
+
+def spread(e: Assembly, vector: str, kind: str, scalar: str) -> str:
+    """A scalar in every lane."""
+    first = e.op(f"insertelement {vector} poison, {kind} {scalar}, i32 0")
+    return e.op(f"shufflevector {vector} {first}, {vector} poison, <{e.lanes} x i32> zeroinitializer")
+
+
+def between(e: Assembly, x: str, most: float) -> str:
+    """A vector within 0 and `most`; NaN becomes 0."""
+    for test, limit in (("ogt", 0.0), ("olt", most)):
+        inside = e.op(f"fcmp {test} {e.vector} {x}, {e.splat(limit)}")
+        x = e.op(f"select {e.bits} {inside}, {e.vector} {x}, {e.vector} {e.splat(limit)}")
+    return x

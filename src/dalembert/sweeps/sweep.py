@@ -1,0 +1,125 @@
+"""Sweeps: a quantity over all states of a range, reduced as they are computed."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.arguments import whole
+from dalembert.model.model import Model
+from dalembert.native.drawn import drawn
+from dalembert.native.reductions import Reductions
+from dalembert.native.sweep import Job
+from dalembert.native.totals import Totals
+from dalembert.progress import Progress
+from dalembert.progress import chosen as chosen_progress
+from dalembert.sweeps import reduced
+from dalembert.sweeps.checkpoint import checkpointed
+from dalembert.sweeps.ranges import Range, kinds, ranges_of
+from dalembert.sweeps.recorded import Recorded, recorded
+from dalembert.sweeps.result import Sweep
+from dalembert.sweeps.running import Engine, on_threads
+
+MOST = 1 << 50  # states: numbers of states are exact as doubles
+SAMPLES = 1_000_000
+
+
+def sweep(
+    robot: Model,
+    quantities: Any = "inverse_dynamics",
+    over: Mapping[str, Any] | None = None,
+    samples: int | None = None,
+    reduce: Any = ("extremes",),
+    *,
+    sampling: str | Mapping[str, str] | None = None,
+    seed: int = 0,
+    link: str | None = None,
+    cluster: Any = None,
+    checkpoint: Any = None,
+    store: Any = None,
+    progress: Progress | bool | None = None,
+) -> Sweep:
+    """Extremes, sums, histograms and envelopes of quantities over all states of a range, many millions a second.
+
+    States come from their number, are computed and reduced in native code, and none is kept: memory does not grow with `samples`.
+    All results have the same bits on any number of threads or workers, and after an interruption.
+
+    quantities: a name, several, or functions by name whose arguments are named after inputs and quantities:
+        ["inverse_dynamics", {"power": lambda qd, inverse_dynamics: qd * inverse_dynamics}].
+    over: what varies, by the name of the input: (low, high), each a number or one for every joint; (low, high, count) for the points
+        of a grid; a number that stays; {joint: (low, high)} for some joints; or a function of other inputs, named by its arguments.
+        Inputs not given have the limits of the robot. More inputs: "payload" (kg) and "payload_com" (m, in the axes of `link`, the end
+        by default), "gravity" (m/s^2), "damping" and "coulomb" (for each joint), and every number of the model by its name in
+        `robot.symbolic().names`: none of them needs new code.
+    samples: how many states; 1,000,000, or all points if everything varies on a grid.
+    reduce: names, or {name: options}. "extremes" (with the numbers of the states that attain them), "sums" (mean and rms),
+        "histogram" (bins, range; by another input, in rows), "envelope" (bins, by: the extremes for each bin of another input, the
+        velocities by default), "limits" (limits: states beyond them are counted; default: the efforts that joints allow).
+    sampling: "uniform", "low_discrepancy", "corners" (the ends of ranges) or "mixed" (nine in ten at an end), for all inputs or by
+        name. Default: positions uniform, all else mixed, since extremes are mostly at the ends of velocities and accelerations.
+    cluster: the address of a Dask scheduler, or a `dask.distributed.Client`: the sweep runs there.
+    checkpoint: a file of finished parts; a sweep that was interrupted goes on from it.
+    store: a Zarr folder, to which all states and results are written as well; six times slower.
+
+    Ctrl-C returns what was done until then: `sweep.done` of `sweep.samples` states.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("puma560")
+    >>> found = arm.sweep(over={"qd": (-1, 1), "qdd": (-1, 1)}, samples=100_000)
+    >>> found.largest["inverse_dynamics"].round(0).tolist()
+    [6.0, 50.0, 10.0, 0.0, 0.0, 0.0]
+    >>> worst = found.argmax["inverse_dynamics"][1]
+    >>> bool(found.values(worst)["inverse_dynamics"][1] == found.maximum["inverse_dynamics"][1])
+    True
+    """
+    made = recorded(robot, quantities, over, link)
+    ranges = ranges_of(robot, over, {v.name: v.shape for v in made.program.inputs})
+    count = _samples(samples, ranges)
+    letters, ends = kinds(ranges, sampling)
+    low, high, points = (np.concatenate([getattr(part, k) for part in ranges]) for k in ("low", "high", "counts"))
+    inputs = drawn(letters, low, high, ends, points, whole(seed, "seed", 0, 2**63))
+    trial = Job(made.program, inputs, Reductions(), np.zeros(0), count)
+    asked = reduced.chosen(reduce)
+    scaled = reduced.scaled(
+        asked, made.program, ranges, lambda: trial.values(np.arange(min(count, reduced.PILOT))), _efforts(robot, made)
+    )
+    job = Job(made.program, inputs, scaled.reductions, scaled.scales, count)
+    start = time.perf_counter()
+    totals = _run(job, on_threads, checkpoint, chosen_progress(progress, f"sweep of {robot.name}"))
+    return Sweep(robot, job, tuple(ranges), made.units, scaled, totals, time.perf_counter() - start)
+
+
+def _samples(samples: Any, ranges: Sequence[Range]) -> int:
+    """How many states: as given, or the points of the grid if there is nothing else."""
+    varies = [(x, y, c) for part in ranges for x, y, c in zip(part.low, part.high, part.counts, strict=True) if x < y]
+    points = 1
+    for _, _, count in varies:
+        points *= int(count)
+    if samples is None:
+        samples = points if points else SAMPLES
+    return whole(samples, "samples", 1, MOST)
+
+
+def _efforts(robot: Model, made: Recorded) -> dict[str, Any]:
+    """The limits that the robot itself has for results."""
+    efforts = np.array([joint.effort_limit for joint in robot.joints], dtype=float)
+    return {name: efforts for name, unit in made.units.items() if unit == "N m or N"}
+
+
+def _run(job: Job, engine: Engine, checkpoint: Any, report: Progress) -> Totals:
+    """All leaves that are not in the checkpoint; an interruption ends it early."""
+    total = Totals.empty(job.reductions, len(job.program.results))
+    with checkpointed(checkpoint, job) as (before, write):
+        done = set[int]()
+        for part, leaves in before:
+            total, done = total + part, done.union(leaves)
+        try:
+            for part, leaves in engine(job, [k for k in range(job.leaves) if k not in done]):
+                total = total + part
+                write(part, leaves)
+                report(total.states, job.samples)
+        except KeyboardInterrupt:
+            if not total.states:
+                raise
+    return total
