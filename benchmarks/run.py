@@ -24,8 +24,11 @@ import casadi_peer
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
+from effort import figures as effort_figures
+from feedback import figures as feedback_figures
 from growth import exponent, growth, picture
 from identification import figures as identifying
+from inverse_kinematics import figures as reaching
 from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
@@ -433,10 +436,32 @@ def closed():
     da.set_threads(None)
 
 
+def feedback():
+    """Differential dynamic programming beside crocoddyl, where there is an environment with it; gradients of rollouts."""
+    print("feedback and gradients of rollouts, one thread")
+    for name, value, unit, bar in feedback_figures():
+        report(name, value, unit, bar, "less")
+
+
 def identification():
     """Excitation and identification; the second reads ten million samples from disk."""
     print("from recordings to a robot")
     for name, value, unit, bar in identifying():
+        report(name, value, unit, bar, "less")
+
+
+def inverse_kinematics():
+    """Random poses within reach, beside Robotics Toolbox's compiled solver."""
+    print("inverse kinematics, one thread")
+    for name, value, unit, bar in reaching():
+        report(name, value, unit, bar, "less")
+    da.set_threads(None)
+
+
+def least_effort():
+    """Motions of least effort beside Ipopt."""
+    print("motions of least effort")
+    for name, value, unit, bar in effort_figures():
         report(name, value, unit, bar, "less")
 
 
@@ -540,7 +565,10 @@ if __name__ == "__main__":
     simulation()
     friction()
     closed()
+    feedback()
     identification()
+    inverse_kinematics()
+    least_effort()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

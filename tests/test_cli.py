@@ -210,12 +210,12 @@ def test_help_lists_what_the_registry_has(ran, monkeypatch):
 
 def test_the_table_of_commands_is_complete(ran):
     page = Path(__file__).parent.parent.joinpath("docs", "command_line.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `dalembert (\w+)", page, re.MULTILINE)
+    listed = re.findall(r"^\| `dalembert ([\w-]+)", page, re.MULTILINE)
     assert listed
     for command in listed:
         assert ran(command, "--help")[0] == 0
     overview = ran("--help")[1]
-    shown = re.findall(r"^\W*(\w+) ", overview[overview.index("Inspect a robot") :].partition("Examples")[0], re.MULTILINE)
+    shown = re.findall(r"^\W*([\w-]+) ", overview[overview.index("Inspect a robot") :].partition("Examples")[0], re.MULTILINE)
     assert {word for word in shown if ran(word, "--help")[0] == 0} == {*listed}
 
 

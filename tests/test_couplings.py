@@ -457,7 +457,10 @@ MISTAKES = {
     "a column for each of the 3 joints": lambda r: r.with_transmission([1.0, 2.0]),
     "rotor_inertia must not be negative": lambda r: r.with_transmission([1, 2, 3], rotor_inertia=-1.0),
     "has no motors": lambda r: r.to_motors(np.zeros(3), np.zeros(3)),
-    "closed forms are of trees": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 1.0}})),
+    "closed forms take couplings by simple fractions": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 0.8162345}})),
+    "by 3.14159265359": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": np.pi}})),
+    "follows 'joint1' by 300": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 300}})),
+    "equations(robot) has closed forms": lambda r: da.derive(r.with_coupling({"joint2": {"joint1": 1.0}})),
     "unknown joint of": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).lock({"joint2": 0.0}),
 }  # fmt: skip
 

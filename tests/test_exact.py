@@ -11,7 +11,7 @@ from conftest import some_methods, sweep
 import dalembert as da
 from dalembert.algebra.spatial import Transform
 from dalembert.formulations import formulation, methods
-from dalembert.studies.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point
+from dalembert.studies.proof import MOVING_BASE, compare, ingredients, on_tree, prove_equal, random_point, spelled
 from dalembert.trace import differentiate, replay, trace
 from dalembert.trace.exact import Angle, Residue
 
@@ -188,6 +188,20 @@ def test_a_wrong_sign_is_caught(wrong):
 def test_degrees_grow_with_the_number_of_denominators():
     star = [prove_equal("R" * (k + 1), "lie_group", parents=(-1,) + (0,) * k).degree for k in (1, 3, 6)]
     assert star == sorted(set(star))
+
+
+def test_joints_of_several_degrees_of_freedom():
+    proof = prove_equal("FRL", "lie_group", parents=(-1, 0, 0))
+    assert proof and "is equal on FRL with parents (-1, 0, 0):" in str(proof)
+    assert prove_equal("RB", "lagrange_euler", quantity="mass_matrix")
+
+    def wrong(tree, *state):
+        return formulation("inverse_dynamics", "lie_group")(tree._replace(mass=2 * tree.mass), *state)
+
+    letters, parents = spelled("F", (-1,))
+    true = formulation("inverse_dynamics", "newton_euler")
+    assert (letters, parents) == ("RRRPPP", (-1, 0, 1, 2, 3, 4))
+    assert not compare(letters, [wrong, true], ("wrong", "newton_euler"), parents=parents, moving=True)
 
 
 def test_mistakes():

@@ -79,7 +79,19 @@ def test_a_controller_can_play_it(tmp_path):
     assert np.abs(follow.q - path(follow.time).q).max() < 2e-3
 
 
+def test_joints_that_follow_one_another_have_one_dry_friction():
+    arm = da.robot("two_link").with_coupling({"joint2": {"joint1": 0.5}})
+    made = search(arm)
+    assert [name for name in made.base.names if name.startswith("coulomb")] == ["coulomb[joint1]"]
+    assert np.isfinite(made.cost(made.begin(0), 1.0)[0])
+
+
 def test_what_cannot_be_is_told():
+    sledge = da.Robot("sledge", (da.Link("a", "base", da.Joint("slide", "planar"), inertia=da.Inertia.box(1.0, (1, 1, 1))),))
+    base, bar = da.robot("space_arm"), da.robot("four_bar")
+    for robot, what in ((base, "the free joint"), (bar, "the loops"), (sledge, "the planar joint 'slide'")):
+        with pytest.raises(da.Error, match=f"identification does not know {what}"):
+            da.excitation(robot)
     arm = da.robot("ur5")
     with pytest.raises(da.Error, match="unknown criterion: 'trace'"):
         da.excitation(arm, criterion="trace")

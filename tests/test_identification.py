@@ -347,6 +347,16 @@ def test_long_recordings_in_pieces_and_from_disk(monkeypatch, tmp_path):
     assert whole.validate(mapped).filtered == pytest.approx(whole.residual, rel=0.1)
 
 
+def test_forces_that_were_not_recorded():
+    arm, time = da.robot("two_link"), np.arange(0, 4, 0.02)
+    with pytest.warns(da.DataWarning, match="the torque of joint1 is 0 throughout"):
+        silent = da.Recording(arm, time, 0.3 * np.sin(np.outer(time, [3, 4])), np.zeros((len(time), 2)))
+    with pytest.raises(da.Error, match="forces of the recordings are zero throughout"):
+        da.identify(arm, silent)
+    with pytest.raises(da.Error, match="no load on link2 explains what"):
+        da.identify_payload(arm, silent)
+
+
 def test_several_recordings_are_one_after_the_other():
     arm = three_joints()
     runs = [recorded(arm, k, sigma=SIGMA, motion=k) for k in range(3)]

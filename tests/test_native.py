@@ -9,7 +9,7 @@ from conftest import close, run, sweep
 
 import dalembert as da
 from dalembert.algebra.spatial import cos_sin, sign, sqrt
-from dalembert.native import kernel, machine, pieces
+from dalembert.native import emit, kernel, machine, pieces
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import WORTH_A_THREAD, Kernel
 from dalembert.native.ordered import ordered
@@ -311,6 +311,34 @@ def test_pieces_give_the_same_bits(monkeypatch, size):
         for found, expected in ((cut(*given), whole(*given)), (short_way(cut)(*one), whole(*one))):
             for x, y in zip(found, expected, strict=True):
                 assert x.tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_results_past_the_cache_have_the_same_bits(monkeypatch, dtype):
+    """Batches too large for the cache, whole and in pieces, wherever in a line of the cache results begin, and to their last state."""
+    p = trace(lambda x: (angles(x), x * x[0], x[0] + x[1]), {"x": (5,)}, outputs=("y", "z", "w"))
+    x = np.random.default_rng(0).uniform(-3, 3, (37, 5)).astype(dtype)
+    expected = da.compile_program(p)(x)
+    monkeypatch.setattr(emit, "FAR", 8)
+    monkeypatch.setenv("DALEMBERT_CACHE", "off")
+    for made in (Kernel(kernel._about(p), lambda: p, ()), in_pieces(monkeypatch, p, 20)):
+        for offset in (0, 1, 3, 8):
+            out = tuple(_from(offset, e.shape, dtype) for e in expected)
+            for found, wanted in zip(made(x, out=out), expected, strict=True):
+                assert found.tobytes() == wanted.tobytes()
+                assert np.isnan(found.base).sum() == found.base.size - found.size  # nothing beside it was written
+        gaps = tuple(np.zeros((37, 2, *e.shape[1:]), dtype)[:, 0] for e in expected)  # no stream: what lies between stays
+        for found, wanted in zip(made(x, out=gaps), expected, strict=True):
+            assert found.tobytes() == wanted.tobytes()
+            assert not found.base[:, 1].any()
+
+
+def _from(offset, shape, dtype):
+    """An array that begins so many numbers after the start of a line of the cache, amid NaN."""
+    size = int(np.prod(shape))
+    memory = np.full(size + 64, np.nan, dtype)
+    start = -(memory.ctypes.data // memory.itemsize) % 16 + offset
+    return memory[start : start + size].reshape(shape)
 
 
 def test_less_optimization_gives_the_same_bits(monkeypatch):

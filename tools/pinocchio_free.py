@@ -5,6 +5,10 @@ python tools/pinocchio_free.py        (needs pin and example-robot-data; writes 
 One state a robot, by formulas of the joints' names in sorted order (tests/states.py). Forces, momentum, and of matrices the product
 with a vector: M, C and the derivatives of inverse and forward dynamics. All are in our order: angular part first, then the joints
 by name. Friction and rotors are left out; mimic joints are free.
+
+Derivatives of forward dynamics are those of `computeABADerivatives` where the condition of M is below LARGE. Beyond it they
+have lost too many digits to compare with: of iCub they are wrong by 1.5e-8, compared with forty digits, where -M^-1 dtau from
+`crba` and `computeRNEADerivatives` is right to 1e-12. There the latter is stored.
 """
 
 import json
@@ -18,6 +22,8 @@ from corpus import urdf_files
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from states import free_state  # noqa: E402
+
+LARGE = 1e5
 
 
 def results(path):
@@ -51,7 +57,10 @@ def results(path):
     scale = np.sqrt(np.diag(M))
     condition = float(np.linalg.cond(M / np.outer(scale, scale))) if (scale > 0).all() else np.inf
     if condition < 1e7:
-        dq, dqd, _ = pin.computeABADerivatives(model, data, vector, v, tau)
+        if condition < LARGE:
+            dq, dqd, _ = pin.computeABADerivatives(model, data, vector, v, tau)
+        else:
+            dq, dqd = -np.linalg.solve(M, dq), -np.linalg.solve(M, dqd)
         found |= {"forward_dq": dq @ w, "forward_dqd": dqd @ w}
     made = {name: np.asarray(value)[order].tolist() for name, value in found.items()}
     return {"joints": names, "condition": condition, "momentum": [*h.angular, *h.linear], **made}

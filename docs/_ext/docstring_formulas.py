@@ -40,10 +40,15 @@ FORMULAS = {
     "q(t) = start + (10 x^3 - 15 x^4 + 6 x^5) (goal - start),  x = t / duration": (
         r"q(t) = \text{start} + (10x^3 - 15x^4 + 6x^5)(\text{goal} - \text{start}), \qquad x = t/\text{duration}"
     ),
+    "x = x0 + s (x1 - x0),  R = exp(s [w]) R0  with  exp([w]) = R1 R0^T,  s = 10 u^3 - 15 u^4 + 6 u^5,  u = t / duration": (
+        r"x = x_0 + s\,(x_1 - x_0), \qquad R = e^{s[w]} R_0 \ \text{ with } \ e^{[w]} = R_1 R_0\T, "
+        r"\qquad s = 10u^3 - 15u^4 + 6u^5, \qquad u = t/\text{duration}"
+    ),
     "d2r/dt2 = d*2r/dt2 + 2 omega x d*r/dt + omega x (omega x r) + domega/dt x r + d2h/dt2": (
         r"\frac{d^2r}{dt^2} = \frac{d^{*2}r}{dt^2} + 2\,\omega\times\frac{d^*r}{dt} + \omega\times(\omega\times r)"
         r" + \frac{d\omega}{dt}\times r + \frac{d^2h}{dt^2}"
     ),
+    "tau = tau* - K [q - q*, qd - qd*]": r"\tau = \tau^* - K\begin{bmatrix}q - q^*\\ \dot q - \dot q^*\end{bmatrix}",
     # within sentences
     "qd . M qd / 2": r"\tfrac12\,\dot q\T M\dot q",
     "qd . M(q) qd / 2": r"\tfrac12\,\dot q\T M(q)\,\dot q",

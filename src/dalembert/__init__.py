@@ -40,8 +40,10 @@ if _typing.TYPE_CHECKING:
     from dalembert.identification.result import Identification as Identification
     from dalembert.interop import casadi_function as casadi_function
     from dalembert.interop import jax_function as jax_function
+    from dalembert.interop import jax_rollout as jax_rollout
     from dalembert.interop import sympy_expressions as sympy_expressions
     from dalembert.interop import torch_function as torch_function
+    from dalembert.interop import torch_rollout as torch_rollout
     from dalembert.model.coupling import Coupling as Coupling
     from dalembert.model.coupling import Transmission as Transmission
     from dalembert.model.dh import DHRow as DHRow
@@ -55,6 +57,9 @@ if _typing.TYPE_CHECKING:
     from dalembert.model.tree import Tree as Tree
     from dalembert.model.wrench import Wrench as Wrench
     from dalembert.model.zoo import robot_names as robot_names
+    from dalembert.motion.hand import circle as circle
+    from dalembert.motion.hand import line as line
+    from dalembert.motion.hand import pose_spline as pose_spline
     from dalembert.motion.paths import quintic as quintic
     from dalembert.motion.paths import spline as spline
     from dalembert.motion.paths import trapezoidal as trapezoidal
@@ -63,6 +68,11 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import get_threads as get_threads
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
+    from dalembert.planning.feedback import Feedback as Feedback
+    from dalembert.planning.inverse import InverseKinematics as InverseKinematics
+    from dalembert.planning.least_effort import LeastEffort as LeastEffort
+    from dalembert.planning.optimal_control import OptimalControl as OptimalControl
+    from dalembert.planning.rollout import Rollout as Rollout
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -104,7 +114,7 @@ _PLACES = {
     "identification.payload": "Payload identify_payload",
     "identification.recording": "Recording",
     "identification.result": "Identification",
-    "interop": "casadi_function jax_function sympy_expressions torch_function",
+    "interop": "casadi_function jax_function jax_rollout sympy_expressions torch_function torch_rollout",
     "model.coupling": "Coupling Transmission",
     "model.dh": "DHRow",
     "model.inertia": "Inertia",
@@ -114,8 +124,14 @@ _PLACES = {
     "model.tree": "Tree",
     "model.wrench": "Wrench",
     "model.zoo": "robot_names",
+    "motion.hand": "circle line pose_spline",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
+    "planning.inverse": "InverseKinematics",
+    "planning.least_effort": "LeastEffort",
+    "planning.feedback": "Feedback",
+    "planning.optimal_control": "OptimalControl",
+    "planning.rollout": "Rollout",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",

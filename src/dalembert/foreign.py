@@ -6,6 +6,8 @@ NAMES = {
     # Robotics Toolbox
     "fkine": "pose(q)",
     "fkine_all": "poses(q)",
+    "ikine_LM": "inverse_kinematics(pose)",
+    "ik_LM": "inverse_kinematics(pose)",
     "jacob0": 'jacobian(q, frame="world_aligned")',
     "jacobe": 'jacobian(q, frame="body")',
     "jacob0_dot": 'jacobian_rate(q, qd, frame="world_aligned")',

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arguments import by_name
 from dalembert.errors import Error, brief, optional, unknown
+from dalembert.model.model import a_robot
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.replay import checked, replay
+
+if TYPE_CHECKING:
+    from dalembert.robots import Robot
 
 
 def casadi_function(program: Program, name: str = "program") -> Any:
@@ -74,6 +78,103 @@ def _array(name: str, x: Any, array: Callable[[Any], Any]) -> Any:
     if isinstance(x, str | None):
         raise Error(f"{name} must be an array, got {brief(x)}")
     return array(x)
+
+
+def torch_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[..., Any]:
+    """`robot.rollout` as a function of PyTorch tensors, with exact gradients in native code.
+
+    f(q0, qd0, torque) returns q and qd (..., T, n), and f(q0, qd0, torque, parameters) takes inertial parameters (..., 10 links),
+    too. `options` are those of `rollout`: step, integrator, slip_speed, backend. The computation is in double precision on the
+    CPU, the results have the type of q0. Gradients have no gradients of their own.
+
+        fall = da.torch_rollout(robot, 0.5)
+        q, qd = fall(q0.requires_grad_(), qd0, torque)
+        q[..., -1, :].square().sum().backward()
+    """
+    torch = optional("torch")
+    run = _rolled(robot, duration, options, "torch_rollout")
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *given: Any) -> Any:
+            ctx.run, ctx.like = run(*(x.detach().cpu().double().numpy() for x in given)), [(x.device, x.dtype) for x in given]
+            return tuple(torch.as_tensor(x).to(given[0]) for x in (ctx.run.q, ctx.run.qd))
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx: Any, *by: Any) -> Any:
+            found = ctx.run.gradient(*(x.detach().cpu().double().numpy() for x in by))
+            return tuple(torch.as_tensor(x).to(*like) for x, like in zip(found, ctx.like, strict=False))
+
+    def function(q0: Any, qd0: Any, torque: Any, *parameters: Any) -> Any:
+        return Function.apply(*(torch.as_tensor(x) for x in (q0, qd0, torque, *parameters)))
+
+    return function
+
+
+def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[..., Any]:
+    """`robot.rollout` as a function of JAX arrays, with exact gradients in native code; jit, grad and vmap work.
+
+    f(q0, qd0, torque) returns q and qd (..., T, n), and f(q0, qd0, torque, parameters) takes inertial parameters (..., 10 links),
+    too. `options` are those of `rollout`: step, integrator, slip_speed, backend. The computation is in double precision on the
+    CPU, through a callback; the results have the type of q0: float32 unless you call
+    `jax.config.update("jax_enable_x64", True)`. The backward pass repeats the rollout. Gradients have no gradients of their own.
+
+        fall = da.jax_rollout(robot, 0.5)
+        slope = jax.jit(jax.grad(lambda q0: (fall(q0, qd0, torque)[0][-1] ** 2).sum()))(q0)
+    """
+    jax = optional("jax")
+    jnp = jax.numpy
+    run = _rolled(robot, duration, options, "jax_rollout")
+
+    def called(function: Callable[..., Any], shapes: Any, *given: Any) -> Any:
+        return jax.pure_callback(function, shapes, *given, vmap_method="broadcast_all")
+
+    def rolled(*given: Any) -> Any:
+        found = run(*(np.asarray(x, dtype=float) for x in given))
+        return tuple(np.asarray(x, dtype=given[0].dtype) for x in (found.q, found.qd))
+
+    def slopes(by_q: Any, by_qd: Any, *given: Any) -> Any:
+        found = run(*(np.asarray(x, dtype=float) for x in given)).gradient(np.asarray(by_q, float), np.asarray(by_qd, float))
+        return tuple(np.asarray(g, dtype=x.dtype) for g, x in zip(found, given, strict=False))
+
+    @jax.custom_vjp
+    def core(*given: Any) -> Any:  # all with the same leading axes: a callback under vmap has one more before them
+        shape = jax.ShapeDtypeStruct((*given[0].shape[:-1], run.samples, robot.n), given[0].dtype)
+        return called(rolled, (shape, shape), *given)
+
+    def back(given: Any, by: Any) -> Any:
+        return called(slopes, tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in given), *by, *given)
+
+    core.defvjp(lambda *given: (core(*given), given), back)
+
+    def function(q0: Any, qd0: Any, torque: Any, *parameters: Any) -> Any:
+        given = [
+            jnp.asarray(x, dtype=float) if jnp.asarray(x).dtype.kind in "iub" else jnp.asarray(x)
+            for x in (q0, qd0, torque, *parameters)
+        ]
+        cores = [1, 1, 1 if given[2].ndim == 1 else 2, 1][: len(given)]
+        lead = jnp.broadcast_shapes(*(x.shape[: x.ndim - k] for x, k in zip(given, cores, strict=True)))
+        if lead and cores[2] == 1:
+            given[2], cores[2] = given[2][None], 2
+        return core(*(jnp.broadcast_to(x, (*lead, *x.shape[x.ndim - k :])) for x, k in zip(given, cores, strict=True)))
+
+    return function
+
+
+class _rolled:  # noqa: N801
+    """A rollout as a function of its arrays."""
+
+    def __init__(self, robot: Any, duration: Any, options: Mapping[str, Any], function: str) -> None:
+        for name in options:
+            if name not in ("step", "integrator", "slip_speed", "backend"):
+                raise unknown(f"option of {function}:", name, ("step", "integrator", "slip_speed", "backend"))
+        self.robot, self.duration, self.options = a_robot(robot, function), duration, dict(options)
+        zero = np.zeros(robot.n)
+        self.samples = len(robot.rollout(zero, zero, duration, **options).time)  # and what is wrong is told now
+
+    def __call__(self, q0: Any, qd0: Any, torque: Any, parameters: Any = None) -> Any:
+        return self.robot.rollout(q0, qd0, self.duration, torque=torque, parameters=parameters, **self.options)
 
 
 def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:

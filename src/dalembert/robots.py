@@ -15,6 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
+    from dalembert.planning import following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -44,6 +45,9 @@ else:  # the same, each imported when one of its functions is first read; dynami
     from dalembert.later import Later
 
     generate = Later("dalembert.codegen.generate")
+    lqr = Later("dalembert.planning.lqr")
+    optimal_control = Later("dalembert.planning.optimal_control")
+    rollout = Later("dalembert.planning.rollout")
     geometry = Later("dalembert.quantities.curvature")
     configurations = Later("dalembert.quantities.configurations")
     control = Later("dalembert.quantities.control")
@@ -52,6 +56,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     dominance = Later("dalembert.quantities.dominance")
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
+    following = Later("dalembert.planning.following")
+    inverse = Later("dalembert.planning.inverse")
     kinematics = Later("dalembert.quantities.kinematics")
     closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
@@ -62,6 +68,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     structure = Later("dalembert.quantities.structure")
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
+    least_effort = Later("dalembert.planning.least_effort")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     carried = Later("dalembert.sweeps.loads")
@@ -238,6 +245,14 @@ class Robot(Model, Hints):
     # motion in time
     simulate = simulate.simulate
     torques_along = trajectory.torques_along
+    rollout = rollout.rollout
+
+    # motions found by computation
+    inverse_kinematics = inverse.inverse_kinematics
+    follow = following.follow
+    least_effort = least_effort.least_effort
+    lqr = lqr.lqr
+    optimal_control = optimal_control.optimal_control
 
     # all states of a range
     size = sizes.size

@@ -28,7 +28,7 @@ VALID: dict[str, Any] = {
     "name": "link1", "language": "c", "tensor": np.eye(3), "translation": (0, 0, 0), "rotation": np.eye(3), "value": np.eye(4),
     "inner": da.Pose.identity(), "other": da.Inertia.zero(), "tolerance": 1e-6, "joint": da.Joint("a"), "parent": "base",
     "link": "link1", "convention": "standard", "seed": 1, "time": 0.1, "index": 0, "start": HALF, "goal": HALF + 1, "duration": 2.0,
-    "max_velocity": 1.0, "max_acceleration": 1.0, "times": [0.0, 1.0], "points": [[0.0, 0.0], [1.0, 1.0]], "kp": 1.0, "kd": 1.0,
+    "center": (0, 0, 0), "max_velocity": 1.0, "max_acceleration": 1.0, "times": [0.0, 1.0], "points": [[0.0, 0.0], [1.0, 1.0]], "kp": 1.0, "kd": 1.0,
     "target": HALF, "slope": 1.0, "gain": 1.0, "rate": 1.0, "step": 0.1, "structure": "RR", "method_a": "newton_euler",
     "screws": [[0, 0, 1, 0, 0, 0]], "homes": [np.eye(4)], "inertias": [da.Inertia.from_com(1.0, (0, 0, 0), 0.1)], "count": 1, "limit": 128 << 20,
     "rows": [da.DHRow(a=1.0)], "links": (), "damping": 0.1, "armature": 0.1, "friction_offset": 0.1, "static_friction": None, "stribeck_speed": None, "load_friction": 0.1, "masses": [1.0], "pseudo": np.eye(4), "radius": 1.0,
@@ -54,6 +54,11 @@ class Subject(NamedTuple):
 
 def _arm() -> Any:
     return da.robot("two_link").with_friction(damping=0.1, coulomb=0.1)
+
+
+def smooth() -> Any:
+    """An arm without friction that jumps."""
+    return da.robot("two_link")
 
 
 @cache
@@ -85,6 +90,7 @@ def objects() -> dict[str, Any]:
         "trajectory": arm.simulate(HALF, duration=0.01),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "equations": found,
+        "closed_equations": da.equations(da.robot("two_link").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]), "mass"),
         "form": found.M[0, 0],
         "shared": found.shared("M"),
         "derivation": da.derive(arm),
@@ -95,6 +101,9 @@ def objects() -> dict[str, Any]:
         "quintic": path,
         "trapezoidal": da.trapezoidal(HALF, HALF + 1, 1.0, 1.0),
         "spline": da.spline([0.0, 1.0], [HALF, HALF + 1]),
+        "line": da.line(np.eye(4), np.eye(4), 1.0),
+        "pose_spline": da.pose_spline([0.0, 1.0], [np.eye(4), np.eye(4)]),
+        "inverse_kinematics": arm.inverse_kinematics([1.0, 0.5, 0.0]),
         "gravity_pd": da.GravityPD(arm, HALF, 1.0, 1.0),
         "computed_torque": da.ComputedTorque(arm, path, 1.0, 1.0),
         "task_space": da.TaskSpaceControl(arm, da.quintic([1, 0, 0], [1, 1, 0], 1.0), 1.0, 1.0, rows=("vx", "vy")),
@@ -111,6 +120,9 @@ def objects() -> dict[str, Any]:
         "row": da.DHRow(a=1.0),
         "dominance": arm.dominance(HALF, HALF, HALF),
         "findings": arm.check(),
+        "feedback": arm.lqr(HALF),
+        "optimal_control": smooth().optimal_control(HALF, HALF + 0.1, 0.1),
+        "rollout": smooth().rollout(HALF, duration=0.01),
         "symbolic": arm.symbolic("mass"),
         "code": arm.generate("c"),
     }
@@ -160,6 +172,8 @@ def special() -> dict[str, dict[str, Any]]:
         **{f"{kind}.largest_payload": {"motor": made["motor"]} for kind in ("robot", "coupled", "closed", "no joints")},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
         "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),
+        "da.line": dict.fromkeys(("start", "goal"), np.eye(4)), "da.circle": {"start": np.eye(4)}, "da.pose_spline": {"poses": [np.eye(4)] * 2},
+        **{f"{kind}.follow": {"path": da.line(*(da.Pose.of((1.0, y, 0.0)) for y in (0.5, 0.6)), 1.0), "rows": ("vx", "vy", "vz")} for kind in ("robot", "coupled", "closed", "no joints")},
         "robot.gravity_compensation": {"damping": HALF}, "no joints.gravity_compensation": {"damping": np.zeros(0)},
         "robot.computed_torque": {"kp": HALF, "kd": HALF}, "no joints.computed_torque": {"kp": np.zeros(0), "kd": np.zeros(0)},
         **{f"{kind}.impedance": {"target": np.eye(4), "damping": np.ones(6)} for kind in ("robot", "no joints")},
@@ -173,7 +187,10 @@ def special() -> dict[str, dict[str, Any]]:
         "files.read_states": {"robot": arm, "source": place / "states.csv"},
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
-        "robot.save": {"path": place / "arm2.toml"}, "robot.simulate": {"duration": 0.01},
+        "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
+        "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
+        "smooth.optimal_control": {"duration": 0.1, "iterations": 3}, "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
+        "da.jax_rollout": {"robot": smooth(), "duration": 0.01},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
@@ -184,7 +201,7 @@ def special() -> dict[str, dict[str, Any]]:
         "kernel.__call__": {"arrays": HALF}, "numpy kernel.__call__": {"arrays": HALF},
         "trajectory.to_csv": {"path": place / "out.csv"}, "trajectory.to_npz": {"path": place / "out.npz"},
         "rollouts.to_csv": {"path": place / "out.csv"}, "rollouts.to_npz": {"path": place / "out.npz"},
-        "equations.evaluate": {}, "equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
+        "equations.evaluate": {}, "equations.save": file, "closed_equations.evaluate": {}, "closed_equations.save": file, "shared.save": file, "form.diff": {"name": "q1"},
         "form.evaluate": {"values": dict.fromkeys(made["equations"].names, 1.0) | {"q1": 0.1, "q2": 0.1}},
         "form.__add__": {"other": 1}, "pose.snapped": {"tolerance": 1e-6}, "derivation.save": {"path": place / "out.md"},
         "derivation.__getitem__": {"name": "D"}, "derivation.equation": {"name": "A1"}, "comparison.cells": {"quantity": "mass_matrix"}, "code.save": {"path": place},
@@ -199,15 +216,15 @@ def special() -> dict[str, dict[str, Any]]:
         **{f"da.algebra.{name}": {"pose": np.eye(4)} for name in ("Ad", "Ad_dual", "inverse", "log_se3", "body_twist", "space_twist")},
         "findings.about": {"topic": "inertia"}, "da.Inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]},
         "inertia.from_parameters": {"parameters": np.r_[1.0, np.zeros(9)]}, "slotine_li.__call__": {"memory": made["slotine_li"].memory},
-        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
+        "symbolic.tree": {"parameters": np.ones(2)}, "symbolic.loop_frames": {"parameters": np.ones(2)}, "symbolic.program": {"quantity": "mass_matrix"},
         "trajectory.load": {"path": place / "motion.csv", "robot": arm}, "rollouts.load": {"path": place / "motion.csv", "robot": arm},
     }  # fmt: skip
 
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Excitation", "da.Sizing", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
-    "da.Trajectory",
+    "da.Comparison", "da.Excitation", "da.Sizing", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
@@ -257,6 +274,7 @@ def subjects() -> dict[str, Subject]:
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
     functions["da.MotorCurve.load"] = da.MotorCurve.load
+    functions["smooth.optimal_control"] = smooth().optimal_control
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
@@ -336,6 +354,7 @@ REFUSING = (
         "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
+        "robot.optimal_control",  # with friction that jumps
         "trajectory.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",

@@ -15,6 +15,7 @@ COMMANDS = {
     "inverse": ("-o", "--output", "-m", "--method", "--all", "--no-header"),
     "forward": ("-o", "--output", "-m", "--method", "--all"),
     "simulate": ("--q0", "--qd0", "-t", "-s", "-i", "-m", "--torque", "--velocities", "--every", "-o"),
+    "ik": ("-p", "--pose", "-l", "--q0", "--rows", "--body", "--no-limits", "--posture", "--every", "--starts", "-o"),
     "equations": ("--symbols", "--parts", "-f", "--long", "--book", "--shared", "-o"),
     "derive": ("-m", "-f", "--symbols", "--longest", "-o"),
     "generate": ("-q", "-m", "--name", "-o"),

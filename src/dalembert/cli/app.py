@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, identifying, looking, sizing, writing
+from dalembert.cli import computing, effort, identifying, looking, reaching, sizing, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -22,8 +22,8 @@ dalembert inverse puma560 states.csv -o torques.csv
 
 dalembert inverse arm.urdf states.csv --payload 2@0,0,0.1 --damping 0.5
 
-Exit codes: 0 success; 1 check found errors in the robot's data; 2 wrong usage or another error, in one line (--debug shows the \
-traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
+Exit codes: 0 success; 1 check found errors in the robot's data, or ik did not reach a pose; 2 wrong usage or another error, in \
+one line (--debug shows the traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
 
 HELP = ["-h", "--help"]
 
@@ -54,14 +54,20 @@ def options(
     """Options before the command."""
 
 
-PANELS = (("Inspect a robot", looking), ("Compute", computing), ("Compute", sizing), ("Identify", identifying), ("Write", writing))
-for panel, module in PANELS:
-    for function, epilog in module.COMMANDS:
+PANELS = {
+    "Inspect a robot": (looking,),
+    "Compute": (computing, sizing),
+    "Find motions": (reaching, effort),
+    "Identify": (identifying,),
+    "Write": (writing,),
+}
+for panel, modules in PANELS.items():
+    for function, epilog in (command for module in modules for command in module.COMMANDS):
         examples = "\n\n".join(["Examples:", *epilog])
         command = function
         if "robot" in inspect.signature(function).parameters:
             command = changing(function, lists_findings=function in looking.LIST_FINDINGS)
-        app.command(function.__name__, rich_help_panel=panel, epilog=examples)(command)
+        app.command(function.__name__.replace("_", "-"), rich_help_panel=panel, epilog=examples)(command)
 
 
 def without_types(command: Any) -> None:

@@ -124,8 +124,8 @@ def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
     return found
 
 
-def several(text: str | None, what: str) -> Any:
-    """One number, or several; None if nothing is given."""
+def one_or_several(text: str | None, what: str) -> Any:
+    """One number, or several; None for None."""
     if text is None:
         return None
     found = values(text, what)

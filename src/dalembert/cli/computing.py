@@ -153,7 +153,7 @@ def _is_file(text: str) -> bool:
     return False
 
 
-def _numbers(arm: Robot, text: str, part: str, what: str) -> Any:
+def numbers_of(arm: Robot, text: str, part: str, what: str) -> Any:
     """One number for each joint."""
     count = arm.nq if part == "q" else arm.n
     try:
@@ -168,7 +168,7 @@ def _numbers(arm: Robot, text: str, part: str, what: str) -> Any:
 
 def _numbers_or_file(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or the rows (steps, n) of a file."""
-    return load_states(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, part, what)
+    return load_states(arm, text, [part])[part] if _is_file(text) else numbers_of(arm, text, part, what)
 
 
 def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
@@ -183,7 +183,7 @@ def _start(arm: Robot, q0: str | None, qd0: str | None) -> tuple[Any, Any]:
 
 def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
     """One value for each joint, or those of the first state of a file."""
-    return _first(arm, text, [part])[part] if _is_file(text) else _numbers(arm, text, part, what)
+    return _first(arm, text, [part])[part] if _is_file(text) else numbers_of(arm, text, part, what)
 
 
 def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:

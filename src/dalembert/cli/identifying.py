@@ -6,14 +6,13 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import several, values
+from dalembert.cli.changes import one_or_several, values
+from dalembert.cli.motions import Acceleration, Effort, Lower, Speed, Step, Upper, extremes, given_limits, motion_file, write_motion
 from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
 from dalembert.identification.excitation import CRITERIA
 from dalembert.robots import Robot
-
-_limit = "one number for all joints, or one for each"
 
 
 def excite(
@@ -24,31 +23,24 @@ def excite(
     criterion: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(CRITERIA)}.", autocompletion=completing(*CRITERIA))
     ] = "logdet",
-    speed: Annotated[str | None, typer.Option(metavar="QD", help=f"Greatest velocities, {_limit}.")] = None,
-    acceleration: Annotated[str | None, typer.Option(metavar="QDD", help=f"Greatest accelerations, {_limit}.")] = None,
-    effort: Annotated[str | None, typer.Option(metavar="TAU", help=f"Greatest joint forces, {_limit}.")] = None,
-    lower: Annotated[str | None, typer.Option(metavar="Q", help=f"Least positions, {_limit}.")] = None,
-    upper: Annotated[str | None, typer.Option(metavar="Q", help=f"Greatest positions, {_limit}.")] = None,
+    speed: Speed = None,
+    acceleration: Acceleration = None,
+    effort: Effort = None,
+    lower: Lower = None,
+    upper: Upper = None,
     starts: Annotated[int, typer.Option(metavar="K", help="Random motions to begin with; the best result is kept.")] = 2,
-    step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds between the samples of the file.")] = 1e-2,
+    step: Step = 1e-2,
 ) -> None:
     """Find a motion that shows a robot's parameters, within its limits, for `identify`."""
-    if Path(output).suffix.lower() not in (".csv", ".npz"):
-        raise Error(f"{output}: a motion is written as .csv or .npz")
+    motion_file(output)
     given = {"qd": speed, "qdd": acceleration, "tau": effort, "lower": lower, "upper": upper}
-    limits = {name: several(text, f"the limit of {name}") for name, text in given.items() if text is not None}
     with progress("exciting") as bar:
         options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "progress": bar or False}
-        path = da.excitation(robot, limits, period=period, **options)
+        path = da.excitation(robot, given_limits(given), period=period, **options)
     motion = path.trajectory(step)
-    (motion.to_npz if Path(output).suffix.lower() == ".npz" else motion.to_csv)(output)
-    rows = [["joint", "from", "to", "largest |qd|", "largest |qdd|", "largest |tau|"]]
-    for j, name in enumerate(robot.joint_names):
-        largest = (abs(x[:, j]).max() for x in (motion.qd, motion.qdd, motion.tau))
-        rows.append([name, *(f"{x:.4g}" for x in (motion.q[:, j].min(), motion.q[:, j].max(), *largest))])
-    show(rows)
+    show(extremes(motion))
     print(f"condition of the scaled columns {path.condition:.3g}, of a random motion {path.start:.3g}")
-    said(f"{output}: {len(motion)} states")
+    write_motion(motion, output)
 
 
 def identify(
@@ -95,7 +87,7 @@ def identify(
         named[part] = name
 
     def read(path: str) -> da.Recording:
-        return da.Recording.load(path, robot, columns=named, gains=several(gains, "--gains"), degrees=degrees or None)
+        return da.Recording.load(path, robot, columns=named, gains=one_or_several(gains, "--gains"), degrees=degrees or None)
 
     lag: float | str = delay if delay == "auto" else values(delay, "--delay", (1,))[0]
     with progress("identifying") as bar:

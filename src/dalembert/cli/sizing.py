@@ -6,12 +6,11 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import several, values
+from dalembert.cli.changes import one_or_several, values
+from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
 from dalembert.cli.parts import listed, on_terminal, progress, said, show
 from dalembert.errors import Error
 from dalembert.robots import Robot
-
-_each = "one number for all joints, or one for each"
 
 
 def size(
@@ -26,10 +25,10 @@ def size(
         str | None, typer.Option(metavar="FILE", help="Torque against speed of the motors, .toml or .csv; default: the limits.")
     ] = None,
     duty: Annotated[str | None, typer.Option(metavar="FILE", help="A motion that is repeated, .csv or .npz.")] = None,
-    speed: Annotated[str | None, typer.Option(metavar="QD", help=f"Greatest velocities, {_each}.")] = None,
-    acceleration: Annotated[str | None, typer.Option(metavar="QDD", help=f"Greatest accelerations, {_each}.")] = None,
-    lower: Annotated[str | None, typer.Option(metavar="Q", help=f"Least positions, {_each}.")] = None,
-    upper: Annotated[str | None, typer.Option(metavar="Q", help=f"Greatest positions, {_each}.")] = None,
+    speed: Speed = None,
+    acceleration: Acceleration = None,
+    lower: Lower = None,
+    upper: Upper = None,
     section: Annotated[str | None, typer.Option(metavar="JOINTS", help="Two joints, for the payload map; default: found.")] = None,
     samples: Annotated[int, typer.Option(metavar="COUNT", help="Number of random states.")] = 200_000,
     output: Annotated[
@@ -52,7 +51,7 @@ def size(
             ends,
             motor,
             motion,
-            **{name: several(text, f"--{name}") for name, text in limits.items()},
+            **{name: one_or_several(text, f"--{name}") for name, text in limits.items()},
             com=com,
             link=link,
             section=listed(section) or None,

@@ -12,14 +12,16 @@ from dalembert.codegen.c import REALS
 from dalembert.engine.registry import QUANTITIES, methods
 from dalembert.errors import Error, unknown
 from dalembert.robots import Robot
-from dalembert.symbolic.closed_form.equations import PARTS_OF
+from dalembert.symbolic.closed_form.document import balance
+from dalembert.symbolic.closed_form.equations import OF_LOOPS, PARTS_OF
 from dalembert.symbolic.closed_form.write import label
 from dalembert.symbolic.derivation.methods import METHODS
 from dalembert.symbolic.parameters import PARTS
 
 FORMATS = ("text", "latex", "sympy")
 DOCUMENTS = ("markdown", "latex")
-_ALL = ",".join(PARTS_OF)
+_ALL = ", ".join(PARTS_OF)
+_LOOPS = ", ".join(OF_LOOPS[3:])
 _LETTERS = ",".join(PARTS)
 _INVERSE = ", ".join(methods("inverse_dynamics"))
 
@@ -52,8 +54,9 @@ def equations(
         str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
     ] = _LETTERS,
     parts: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"Any of {', '.join(PARTS_OF)}, comma-separated (on standard output).")
-    ] = _ALL,
+        str,
+        typer.Option(metavar="PARTS", help=f"Any of {_ALL}, comma-separated; of robots with loops {_LOOPS}, too."),
+    ] = "",
     format: Annotated[
         str,
         typer.Option("--format", "-f", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", autocompletion=completing(*FORMATS)),
@@ -69,8 +72,9 @@ def equations(
 ) -> None:
     """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
     _among(format, FORMATS, "format")
-    closed, wanted = da.equations(robot, listed(symbols), where="book" if book else None), listed(parts)
-    assignments = closed.shared(*wanted) if shared else None
+    closed = da.equations(robot, listed(symbols), where="book" if book else None)
+    wanted = listed(parts) if parts else list(closed.parts)
+    assignments = closed.shared(*(wanted if parts or not robot.loops else ())) if shared else None
     if output != "-" and format != "sympy":
         said(assignments.save(output) if assignments else closed.save(output, short=not long))
         return
@@ -81,7 +85,8 @@ def equations(
     elif format == "sympy":
         text = "\n".join(f"{part} = {closed.sympy()[part]}" for part in wanted)
     else:
-        text = "\n".join(f"{label(part, i)} = {form}" for part, i, form in closed.entries(wanted))
+        lines = [f"{label(part, i)} = {form}" for part, i, form in closed.entries(wanted)]
+        text = "\n".join([*(f"# {line}" for line in balance(closed)), *lines])
     write_text(text, output)
 
 

@@ -22,7 +22,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array, Transform, compose, cross, rotate, rotate_back, rotation_of, skew, stack, zeros
 from dalembert.formulations import formulation
-from dalembert.model.model import Model, Run
+from dalembert.model.model import Model
+from dalembert.model.positions import Run
 from dalembert.model.spread import TO
 from dalembert.model.tree import Tree
 

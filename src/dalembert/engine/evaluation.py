@@ -23,7 +23,6 @@ from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
-from dalembert.model.links import SEVERAL
 from dalembert.model.model import Model, freed
 from dalembert.model.wrench import wrench_array
 from dalembert.native.direct import short_way
@@ -247,7 +246,7 @@ def _is_complex(arrays: list[Array]) -> bool:
 
 def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array:
     """Wrenches by link or frame name as (..., links, 6) in link axes."""
-    if not any(link.joint.kind in SEVERAL for link in robot.links):
+    if not robot.several:
         return wrench_array(robot, q, wrenches)
     return wrench_array(robot, q, wrenches, lambda: evaluate(asked(robot, "poses", {"q": q})))
 
@@ -300,7 +299,7 @@ def uncharted(robot: Model, function: str) -> Error:
 
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
     """`moving` of a function that is defined for the joints of a tree, one by one."""
-    if any(link.joint.kind in SEVERAL for link in robot.links):
+    if robot.several:
         raise uncharted(robot, function) if robot.runs else Error(f"{function} does not know planar joints, as {robot.name} has")
     if not robot.is_tree:
         raise Error(f"{function} is defined for a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")

@@ -27,7 +27,7 @@ from dalembert.trace.source import NumpyKernel
 
 BACKENDS = ("auto", "native", "numpy")
 # all that the program of a quantity depends on besides the robot
-PARTS = ("algebra", "formulations", "model", "derived", "engine", "simulation", "trace")
+PARTS = ("algebra", "formulations", "model", "derived", "engine", "planning", "simulation", "trace")
 LARGE = 500_000  # nodes plus three times the results: about half a minute of compiling
 
 

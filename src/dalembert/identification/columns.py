@@ -119,7 +119,8 @@ class Columns:
 
     def base(self) -> Base:
         """The columns that are independent at random states; those of friction and rotors are kept before inertial ones."""
-        wide = replace(self, smooth=np.full(len(self.smooth), 0.1), stribeck=np.full(len(self.smooth), 0.5))
+        speeds = np.abs(drives(self.robot)[0]).sum(axis=-1)  # joints that follow one another have one Coulomb friction, not two
+        wide = replace(self, smooth=0.1 * speeds, stribeck=0.5 * speeds)
         order = [*range(self.inertial, len(self.names)), *(10 * i + k for i in range(len(self.robot.links)) for k in LEADING)]
         return independent(wide(*random_states(self.robot)), self.names, order)
 

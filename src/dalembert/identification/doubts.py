@@ -31,7 +31,7 @@ def doubts(columns: Columns, prior: Robot, motion: Prepared) -> list[str]:
         size = np.linalg.norm(left, axis=0)
         size = np.where(size > 1e-6 * max(float(size.max()), 1e-300), size, np.inf)
         alike[i] = left[:, 1:].T @ left[:, 0] / size[0] / size[1:]
-        slopes[i] = alike[i, i] * size[0] / size[1 + i] if np.isfinite(size[1 + i]) else 1.0
+        slopes[i] = alike[i, i] * size[0] / size[1 + i] if np.isfinite(size[[0, 1 + i]]).all() else 1.0
     found = list[str]()
     for i in range(n):
         crossed = [k for k in range(n) if alike[i, k] > max(ALIKE, alike[i, i]) and alike[k, i] > max(ALIKE, alike[k, k])]

@@ -109,7 +109,12 @@ def identify_payload(
     prior, _ = repaired(np.array(Inertia.from_com(mass, guess[1:4] / mass, mass * REACH**2).parameters))
     R, z = data.stacked(found.noise)
     none = np.zeros((0, 10)), np.zeros(0)
-    x, _ = fit(Problem(R @ B, z, prior, 1, [], np.ones(10), *none, positive(weight, "weight")))
+    try:
+        x, _ = fit(Problem(R @ B, z, prior, 1, [], np.ones(10), *none, positive(weight, "weight")))
+    except np.linalg.LinAlgError:  # it goes to the edge of what bodies can be, as if the load had no mass or less
+        raise Error(
+            f"no load on {name} explains what {robot.name} leaves of the forces; are they recorded, and is it this arm?"
+        ) from None
     load = Inertia.from_parameters(x, check=False)
     squares = data.squares(B @ x)
     size = np.array([np.sum(R[:, -1] ** 2) for R in data.factors])

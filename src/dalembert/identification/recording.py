@@ -29,9 +29,9 @@ LOST = 0.1  # share of rows that may be left out
 
 def identifiable(robot: Robot) -> Robot:
     """A robot that recordings can tell about; others are refused."""
-    if robot.runs or robot.loops:
-        what = f"the {robot.runs[0].kind} joint {robot.runs[0].joint!r}" if robot.runs else "the loops"
-        raise Error(f"identification does not know {what} of {robot.name}; it is for trees of single and planar joints")
+    if robot.several or robot.loops:
+        what = f"the {robot.several[0].kind} joint {robot.several[0].name!r}" if robot.several else "the loops"
+        raise Error(f"identification does not know {what} of {robot.name}; it is for trees of joints of one degree of freedom")
     return robot
 
 

@@ -117,6 +117,8 @@ def solve(data: Reduced, prior: Array) -> Fit:
     """Base parameters; in directions that the data do not determine they stay those of the prior, (k,)."""
     n, moved = len(data.count), data.count > 0
     size = np.sqrt(np.array([np.sum(R[:, -1] ** 2) for R in data.factors]) / np.maximum(data.count, 1))
+    if not size.any():
+        raise Error("the forces of the recordings are zero throughout; were they recorded?")
     noise = np.where(moved & (size > 0), size, max(size.max(initial=0.0), 1e-300))
     values = prior
     for _ in range(TURNS):

@@ -11,7 +11,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, flag, frozen_array, number, numbers
 from dalembert.errors import Error, brief
 from dalembert.model.coupling import Coupling, Transmission, following
-from dalembert.model.model import Model, with_poses, without_poses
+from dalembert.model.model import Model
+from dalembert.model.positions import with_poses, without_poses
 
 M = TypeVar("M", bound=Model)
 BROKEN = 1e-6  # how far joints may be off their coupling, relative to 1 + |q|

@@ -240,7 +240,7 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     """
     if not isinstance(positions, Mapping):
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
-    several = {link.joint.name: link.joint for link in robot.links if link.joint.kind in SEVERAL}
+    several = {joint.name: joint for joint in robot.several}
     known = (*several, *robot.joint_names)
     for name in positions:
         choice(name, f"joint of {robot.name}:", known)

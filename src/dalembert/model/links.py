@@ -1,5 +1,6 @@
 """Joints, links and named frames: the parts of a robot, each checking itself."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -29,12 +30,12 @@ MOST_JOINTS = 1000  # of robots given by letters
 FRICTION = ("damping", "coulomb", "friction_offset", "static_friction", "stribeck_speed", "load_friction")  # fields of a joint
 
 
-def joint_letters(given: Any) -> str:
+def joint_letters(given: Any, known: Collection[str] = tuple(LETTERS)) -> str:
     """One letter a joint: R revolute, P prismatic, H helical; not so many that the work has no end."""
     if not isinstance(given, str) or len(given) > MOST_JOINTS:
         raise Error(f"joints must be at most {MOST_JOINTS} letters such as 'RPR', got {brief(given)}")
     for letter in given:
-        choice(letter, f"joint letter in {brief(given, 40)}:", LETTERS)
+        choice(letter, f"joint letter in {brief(given, 40)}:", known)
     return given
 
 

@@ -1,6 +1,6 @@
 """Closed loops: two frames of a tree that stay together, or equations between its joints, as constraints phi(q) = 0."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from dalembert.model.values import Value
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
+    from dalembert.model.tree import Tree
 
 KINDS = {"point": 3, "revolute": 5, "weld": 6}  # how many equations each has
 MOST_ROWS = 1000
@@ -76,7 +77,10 @@ class Loop(Value):
         """All rows of phi, of any scalar; q (n,)."""
         if callable(self.kind):
             return _returned(self.kind, q)
-        A, B = self._frames(model, q)
+        return self.between(*self._frames(model, q))
+
+    def between(self, A: Transform, B: Transform) -> Any:
+        """All rows of phi, of where the two frames are."""
         apart = A.translation - B.translation
         if self.kind == "point":
             return apart
@@ -95,19 +99,23 @@ class Loop(Value):
 
     def _frames(self, model: "Model", q: Any) -> tuple[Transform, Transform]:
         """Both, seen from the nearest link that carries both: what moves that link does not come in."""
-        tree = model.exact_tree
         if model.coupling is not None:
             q = model.coupling.positions(q)
-        places = [model.locate(name) for name in (self.frame_a, self.frame_b)]
-        paths = [tree.path(i) if i >= 0 else () for i, _ in places]
+        at = [model.locate(name)[1].exact for name in (self.frame_a, self.frame_b)]
+        return self.frames(model, model.exact_tree, q, at)
+
+    def frames(self, model: "Model", tree: "Tree", q: Any, at: Sequence[Transform]) -> tuple[Transform, Transform]:
+        """The same of any tree of these links, at positions of all its joints, and of frames at these places on their links."""
+        links = [model.locate(name)[0] for name in (self.frame_a, self.frame_b)]
+        paths = [tree.path(i) if i >= 0 else () for i in links]
         shared = sum(1 for i, j in zip(*paths, strict=False) if i == j)
         found: list[Transform] = []
-        for (_, at), path in zip(places, paths, strict=True):
+        for place, path in zip(at, paths, strict=True):
             T = None
             for i in path[shared:]:
                 step = tree.pose(i, q[i])
                 T = step if T is None else compose(T, step)
-            found.append(at.exact if T is None else compose(T, at.exact))
+            found.append(place if T is None else compose(T, place))
         return found[0], found[1]
 
 

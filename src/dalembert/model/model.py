@@ -1,29 +1,28 @@
 """A robot's data: links, base, gravity and named frames, checked as a whole when built."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from dalembert.algebra.precise import product
 from dalembert.algebra.spatial import Array, Transform
-from dalembert.arguments import by_name, choice, frozen_array, instance, listed, numbers, room, text, whole
+from dalembert.arguments import choice, frozen_array, instance, listed, text
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
+from dalembert.model import positions
 from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import POSES, SEVERAL, Frame, Joint, Link, Note
 from dalembert.model.loop import Loop
 from dalembert.model.pose import Pose
+from dalembert.model.positions import Virtual
 from dalembert.model.reduce import reduced
 from dalembert.model.tree import Tree
 from dalembert.model.values import Frozen, Value
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-OPEN = 1e-6  # the gap, in m or rad, from which on a loop counts as open
 
 
 def a_robot(given: Any, function: str) -> Any:
@@ -57,39 +56,6 @@ def _note(given: Any) -> Note:
         raise Error(f"each of notes must be a link, a remark and a topic, got {brief(given)}")
     link, remark, topic = (*parts, "inertia")[:3]
     return Note(text(link, "a note's link"), text(remark, "a note"), text(topic, "a note's topic"))
-
-
-def _generator(rng: Any) -> "np.random.Generator":
-    if rng is None or isinstance(rng, np.random.Generator):
-        return np.random.default_rng(rng)
-    return np.random.default_rng(whole(rng, "rng, unless it is a numpy Generator,", 0))
-
-
-class Virtual(NamedTuple):
-    """A joint of several degrees of freedom in a robot that `spread` made: its name and kind, and the links without mass."""
-
-    joint: str
-    kind: str
-    links: tuple[str, ...]
-
-
-class Run(NamedTuple):
-    """A ball or free joint: where its positions begin in q, and its velocities in qd."""
-
-    joint: str
-    kind: str
-    q: int
-    v: int
-
-    @property
-    def positions(self) -> slice:
-        """In q: the quaternion, and then the point."""
-        return slice(self.q, self.q + len(POSES[self.kind]))
-
-    @property
-    def velocities(self) -> slice:
-        """In qd: the angular velocity, and then the linear one."""
-        return slice(self.v, self.v + len(SEVERAL[self.kind]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,10 +124,9 @@ class Model(Value):
     def _close(self) -> None:
         """Check loops and the joints that move the others."""
         object.__setattr__(self, "loops", _all(Loop, self.loops, "loops"))
-        if several := [link.joint for link in self.links if self.loops and link.joint.kind in SEVERAL]:
-            raise Error(
-                f"loops are known for joints of one degree of freedom; {several[0].name!r} of {self.name} is {several[0].kind}"
-            )
+        if self.loops and self.several:
+            joint = self.several[0]
+            raise Error(f"loops are known for joints of one degree of freedom; {joint.name!r} of {self.name} is {joint.kind}")
         names = tuple(listed(self.independent, "the independent joints"))
         object.__setattr__(self, "independent", names)
         for loop in self.loops:
@@ -207,7 +172,7 @@ class Model(Value):
 
     def _check_poses(self, coupling: Coupling) -> None:
         """Refuse joints of several degrees of freedom that follow others, and others that follow a rotation, which has no angle."""
-        for joint in (link.joint for link in self.links if link.joint.kind in SEVERAL):
+        for joint in self.several:
             names = [part.name for part in joint.parts]
             if any(name not in coupling.names for name in names):
                 raise Error(f"joint {joint.name!r} is {joint.kind} and cannot follow others")
@@ -241,6 +206,11 @@ class Model(Value):
         return tuple(part for link in self.links for part in link.joint.parts)
 
     @cached_property
+    def several(self) -> tuple[Joint, ...]:
+        """The joints of several degrees of freedom: planar, ball and free ones."""
+        return tuple(link.joint for link in self.links if link.joint.kind in SEVERAL)
+
+    @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """The independent joints, in the order of every array; with a coupling, as they feel those that follow them.
 
@@ -253,22 +223,8 @@ class Model(Value):
         """Names of the independent joints, in the order of qd, qdd and tau; of a free joint `base`, base.wx to base.vz."""
         return tuple(joint.name for joint in self.joints)
 
-    @cached_property
-    def position_names(self) -> tuple[str, ...]:
-        """Names of the entries of q: those of the joints, and of a free joint `base`, base.qw to base.qz and base.px to base.pz."""
-        names = list(self.joint_names)
-        for run in reversed(self.runs):
-            names[run.velocities] = [f"{run.joint}.{part}" for part in POSES[run.kind]]
-        return tuple(names)
-
-    @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """The ball and free joints, in order: what is not the same in q and in qd."""
-        several = [(x.joint, x.kind) for x in self.virtual] or [(x.joint.name, x.joint.kind) for x in self.links]
-        posed = [(name, kind) for name, kind in several if kind in POSES]
-        places = [self.joint_names.index(f"{name}.{SEVERAL[kind][0][0]}") for name, kind in posed]
-        order = sorted(range(len(posed)), key=places.__getitem__)
-        return tuple(Run(*posed[i], places[i] + k, places[i]) for k, i in enumerate(order))
+    position_names = cached_property(positions.position_names)
+    runs = cached_property(positions.runs)
 
     @property
     def open(self) -> Self:
@@ -346,91 +302,11 @@ class Model(Value):
         """Upper position limits, inf where there is none."""
         return np.array([joint.upper for joint in self.joints], dtype=float)
 
-    def neutral(self) -> Array:
-        """Zero, or the nearest position within the limits, (1, 0, 0, 0) of quaternions; an error where that leaves a loop open."""
-        q = np.clip(np.zeros(self.n), self.lower, self.upper)
-        for loop in self.loops:
-            if (
-                gap := float(np.abs(loop.equations(self, q if callable(loop.kind) else q.astype(object)).astype(float)).max())
-            ) > OPEN:
-                raise Error(f"the loop {loop.told} of {self.name} is open by {gap:.3g} at q = 0; robot.settle(q) closes it")
-        return with_poses(self, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
-
-    def random_configuration(self, rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
-        """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
-
-        Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m. Balls and free bodies take any rotation.
-        """
-        if self.loops:
-            raise Error(
-                f"random positions leave the loops of {self.name} open; robot.settle(robot.without_loops().random_configuration()) "
-                "closes them where it can"
-            )
-        reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in self.joints])
-        low, high = self.lower, self.upper
-        low, high = (
-            np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
-            np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
-        )
-        sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
-        sizes = [whole(size, "each of shape", 0) for size in sizes]
-        room("random_configuration", 3 * 8 * prod(sizes) * max(self.n, 1), "request fewer at once")
-        generator = _generator(rng)
-        share = generator.uniform(size=(*sizes, self.n))
-
-        def pose(run: Run) -> Array:
-            quaternion = generator.normal(size=(*sizes, 4))
-            quaternion /= np.sqrt((quaternion**2).sum(axis=-1, keepdims=True))
-            return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, len(POSES[run.kind]) - 4))], axis=-1)
-
-        return with_poses(self, low * (1 - share) + high * share, pose)
-
-    def to_array(self, values: Mapping[str, Any], default: float | None = None) -> Array:
-        """Joint values by name to an array in joint order; names left out take `default`, or are an error.
-
-        With names of positions of a ball or free joint (`position_names`) they are positions, (..., nq).
-        """
-        given = by_name(values, "values", "{'joint1': 0.0}")
-        known = self.position_names if (set(given) - set(self.joint_names)) & set(self.position_names) else self.joint_names
-        for name in given:
-            choice(name, f"joint of {self.name}:", known)
-        missing = [name for name in known if name not in values]
-        if missing and default is None:
-            raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
-        parts = [frozen_array(values.get(name, default), None, f"the value of joint {name!r}") for name in known]
-        try:
-            return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
-        except ValueError:
-            raise Error(f"the values do not broadcast: shapes {brief([p.shape for p in parts])}") from None
-
-    def to_dict(self, array: Any) -> dict[str, Any]:
-        """An array (..., n) in joint order, or positions (..., nq), to values by name."""
-        array = numbers(array, "the array of to_dict", complex_=True)
-        if array.ndim == 0 or array.shape[-1] not in (self.n, self.nq):
-            sizes = f"{self.n}" if self.n == self.nq else f"{self.n} (or {self.nq} positions)"
-            raise Error(f"to_dict needs {sizes} joint values along the last axis, got an array of shape {array.shape}")
-        names = self.joint_names if array.shape[-1] == self.n else self.position_names
-        return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(names)}
-
-    def reorder(self, array: Any, from_names: Any) -> Array:
-        """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
-
-        With the names of all positions (`position_names`) it is one of positions, (..., nq). Names that are not joints of this
-        robot are ignored; a joint that is not named is an error.
-        """
-        array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
-        for name in names:
-            text(name, "each of from_names")
-        if array.ndim == 0 or array.shape[-1] != len(names):
-            raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
-        place = {name: k for k, name in enumerate(names)}
-        if len(place) < len(names):
-            raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
-        wanted = self.position_names if set(self.position_names) <= set(names) else self.joint_names
-        for name in wanted:
-            if name not in place:
-                raise unknown("joint in from_names:", name, names)
-        return array[..., [place[name] for name in wanted]]
+    neutral = positions.neutral
+    random_configuration = positions.random_configuration
+    to_array = positions.to_array
+    to_dict = positions.to_dict
+    reorder = positions.reorder
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
@@ -443,8 +319,9 @@ class Model(Value):
     def tree(self) -> Tree:
         """The plain arrays that formulations take; gravity is turned into the base frame."""
         links = self.links
-        if (several := next((link.joint for link in links if link.joint.kind in SEVERAL), None)) is not None:
-            raise Error(f"this is defined for joints of one degree of freedom; {several.name!r} of {self.name} is {several.kind}")
+        if self.several:
+            joint = self.several[0]
+            raise Error(f"this is defined for joints of one degree of freedom; {joint.name!r} of {self.name} is {joint.kind}")
 
         def stacked(parts: list[Any], *shape: int) -> Array:
             return frozen_array(np.array(parts, dtype=float).reshape(len(links), *shape), None, "a tree")
@@ -484,22 +361,3 @@ class Model(Value):
         coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
         closed = f", {len(self.loops)} loop{'' if len(self.loops) == 1 else 's'}" if self.loops else ""
         return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}{closed}>"
-
-
-def with_poses(model: Model, positions: Array, pose_of: Callable[[Run], Array]) -> Array:
-    """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
-    parts, at = list[Array](), 0
-    for run in model.runs:
-        pose = pose_of(run)
-        parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
-        at = run.velocities.stop
-    return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
-
-
-def without_poses(model: Model, q: Array) -> Array:
-    """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
-    parts, at = list[Array](), 0
-    for run in model.runs:
-        parts += [q[..., at : run.q], np.zeros((*q.shape[:-1], len(SEVERAL[run.kind])))]
-        at = run.positions.stop
-    return np.concatenate([*parts, q[..., at:]], axis=-1) if parts else q

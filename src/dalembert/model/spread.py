@@ -13,8 +13,9 @@ import numpy as np
 
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import SEVERAL, Link
-from dalembert.model.model import Model, Virtual
+from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
+from dalembert.model.positions import Virtual
 
 M = TypeVar("M", bound=Model)
 TO = tuple(Pose(align_z(axis), np.zeros(3)) for axis in np.eye(3))  # z of a joint of a run to an axis of the body
@@ -22,7 +23,7 @@ TO = tuple(Pose(align_z(axis), np.zeros(3)) for axis in np.eye(3))  # z of a joi
 
 def spread(model: M) -> M:
     """The same robot on joints of one degree of freedom; itself if it has no others."""
-    if not any(link.joint.kind in SEVERAL for link in model.links):
+    if not model.several:
         return model
     if spread not in model.memo:
         links: list[Link] = []

@@ -60,12 +60,20 @@ def sample(path: Path, step: float) -> Samples:
     >>> quintic([0.0], [1.0], 2.0).sample(0.5).time.tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0]
     """
-    step = positive(step, "the step of a path's samples")
-    count = path.duration / step * (1 - 1e-12)
-    room("sample", 8 * (3 * path.n + 1) * int(min(count, 1e18)), "use a larger step")
-    steps = math.ceil(count)
-    time = np.linspace(0.0, path.duration, steps + 1)
+    time = instants(path.duration, step, 3 * path.n + 1)
     return Samples(time, *path(time))
+
+
+def instants(duration: float, step: float, kept: int) -> Array:
+    """Equal steps from 0 to the end, of at most `step` seconds, where there is memory for so many numbers at each.
+
+    >>> instants(1.0, 0.3, 1).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    step = positive(step, "the step of a path's samples")
+    count = duration / step * (1 - 1e-12)
+    room("sample", 8 * kept * int(min(count, 1e18)), "use a larger step")
+    return np.linspace(0.0, duration, math.ceil(count) + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,17 +9,18 @@ decided here, by the program alone. So the bits of a result (which NaN aside) de
 and a state gives the same alone as in a batch.
 """
 
+from typing import NamedTuple
+
 from dalembert.native import huge, sincos
 from dalembert.native.assembly import CONSTANTS, Assembly
 from dalembert.native.body import compute, room
-from dalembert.native.movement import MOVE, Lanes, Rows, Single, apart, gathered
+from dalembert.native.movement import Lanes, Rows, Single, apart, functions, gathered
 from dalembert.native.pieces import Plan
-from dalembert.trace.program import Program
+from dalembert.trace.program import Program, Variable
 
 SIGNATURE = "(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data)"
 
 FAR = 16 << 20  # bytes of results that no cache holds
-LINE = 64  # bytes of a line of the cache
 
 # NaN and infinity are not reported: kernels leave the processor's exception flags, which NumPy reads, as they were
 FLAGS = {
@@ -42,64 +43,115 @@ def loop(program: Program, plan: Plan, real: str, lanes: int, processor: str = "
     Where the frame does not lie on the stack, the first argument lends it: an array of `plan.lent(lanes, bytes)` numbers.
     """
     e = Assembly(real, lanes)
-    T, variables, inputs = e.vector, (*program.inputs, *program.outputs), len(program.inputs)
+    variables = (*program.inputs, *program.outputs)
     for k, piece in enumerate(() if plan.whole else plan.pieces):
         e.line(f"define internal void @piece{k}(ptr noalias %rows, ptr noalias %states) {{\nentry:\n{CONSTANTS}")
         e.line(room(e, program, piece))
         compute(e, program, plan, piece, Rows(e, program, plan))
         e.line("  ret void\n}")
-    shapes = [f"@shape{j} = internal constant [{len(v.shape) or 1} x i64] [{_shape(v.shape)}]" for j, v in enumerate(variables)]
     e.line(f"define void @loop{SIGNATURE} {{\nentry:\n{CONSTANTS}\n{room(e, program, plan.pieces[0]) if plan.whole else ''}")
     e.line(f"  %counter = alloca i64, align 8\n  %states = alloca [{2 * len(program.outputs)} x i64], align 8")
     _frame(e, plan)
-    bases, steps, strides = _arguments(e, program, bool(plan.lent(lanes, e.bytes)))
     declared, save, restore = FLAGS.get(processor, ("", "", ""))
     e.line(f"{save}\n  %N = load i64, ptr %dims, align 8\n  %any = icmp sgt i64 %N, 0\n  %last = sub i64 %N, 1")
-    dense = _dense(e, program, strides)
-    starts = [sum(v.size for v in variables[:j]) for j in range(len(variables))]
-    pads = [e.at("%rows", start + (0 if plan.whole else plan.rows), T) for start in starts]
+    arrays = _arrays(e, program, plan)
     e.line("  br i1 %any, label %block, label %end\nblock:\n  %first = phi i64 [0, %entry], [%next, %stored]")
-    e.line(f"  %rest = sub i64 %N, %first\n  %full = icmp sge i64 %rest, {lanes}\n  %plain = and i1 %full, {dense}")
-    e.line("  br i1 %plain, label %fast, label %slow\nfast:")
-    direct = [e.op(f"getelementptr i8, ptr {b}, i64 {e.op(f'mul i64 %first, {s}')}") for b, s in zip(bases, steps, strict=True)]
-    _prefetch(e, program, direct[inputs:], steps[inputs:])
-    e.line("  br label %body\nslow:")
-
-    def move(j: int, out: bool, count: str) -> None:
-        v, easy, begin = (
-            variables[j],
-            dense if variables[j].shape else "true",
-            e.op(f"getelementptr i64, ptr %steps, i64 {strides[j]}"),
-        )
-        what = f"i1 {str(out).lower()}, ptr {pads[j]}, ptr {bases[j]}, i64 %first, i64 %last, i64 {steps[j]}, i64 {count}"
-        e.line(f"  call void @move({what}, i1 {easy}, i64 {v.size}, i64 {len(v.shape)}, ptr @shape{j}, ptr {begin})")
-
-    for j in range(inputs):
-        move(j, False, str(lanes))
-    e.line("  br label %body\nbody:")
-    at = [e.op(f"phi ptr [{a}, %ready], [{b}, %slow]") for a, b in zip(direct, pads, strict=True)]
-    between = [e.op(f"phi i64 [{s}, %ready], [{e.bytes * v.size}, %slow]") for s, v in zip(steps, variables, strict=True)]
+    block = _block(e, program, arrays)
     if plan.whole:
-        states = [apart(e, a, s) for a, s in zip(at, between, strict=True)]
-        compute(e, program, plan, plan.pieces[0], Lanes(e, program, states))
+        compute(e, program, plan, plan.pieces[0], Lanes(e, program, [apart(e, *states) for states in block]))
     else:
-        for j in range(inputs):
-            gathered(e, variables[j], starts[j], apart(e, at[j], between[j]))
-        for k, (a, s) in enumerate(zip(at[inputs:], between[inputs:], strict=True)):
-            e.line(
-                f"  store ptr {a}, ptr {e.at('%states', 2 * k, 'i64')}\n  store i64 {s}, ptr {e.at('%states', 2 * k + 1, 'i64')}"
-            )
-        for k in range(len(plan.pieces)):
-            e.line(f"  call void @piece{k}(ptr %rows, ptr %states)")
-    e.line("  br i1 %plain, label %stored, label %back\nback:")
-    count = e.op(f"call i64 @llvm.smin.i64(i64 %rest, i64 {lanes})")
-    for j in range(inputs, len(variables)):
-        move(j, True, count)
-    e.line(f"  br label %stored\nstored:\n  %next = add i64 %first, {lanes}\n  %more = icmp slt i64 %next, %N")
-    e.line(f"  br i1 %more, label %block, label %end\nend:\n{restore}\n  ret void\n}}")
-    move_states = MOVE.replace("REAL", real).replace("SIZE", str(e.bytes))
-    masked = f"declare {T} @llvm.masked.load.{e.suffix}.p0(ptr, i32, {e.bits}, {T})"
-    return "\n".join([*_declarations(e), masked, declared, *shapes, move_states, *e.module(), sincos.RARELY])
+        _in_pieces(e, program, plan, block)
+    _results(e, program, arrays)
+    e.line(f"  %next = add i64 %first, {lanes}\n  %more = icmp slt i64 %next, %N\n  br i1 %more, label %block, label %ended")
+    # what went past the cache must be there for all before they are told
+    e.line(f"ended:\n  br i1 {arrays.far}, label %order, label %end\norder:\n  fence seq_cst\n  br label %end")
+    e.line(f"end:\n{restore}\n  ret void\n}}")
+    shapes = [f"@shape{j} = internal constant [{len(v.shape) or 1} x i64] [{_shape(v.shape)}]" for j, v in enumerate(variables)]
+    masked = f"declare {e.vector} @llvm.masked.load.{e.suffix}.p0(ptr, i32, {e.bits}, {e.vector})"
+    return "\n".join([*_declarations(e), masked, declared, *shapes, functions(e), *e.module(), sincos.RARELY])
+
+
+class Arrays(NamedTuple):
+    """Of all inputs, then all outputs: what is known of them before the first block."""
+
+    bases: list[str]
+    steps: list[str]  # from state to state
+    strides: list[int]  # where among %steps those within a state begin
+    pads: list[str]  # room in the frame to make a block dense
+    dense: str  # whether the scalars of a state lie one after the other, in all of them
+    far: str  # whether results are too many for the cache
+
+
+def _arrays(e: Assembly, program: Program, plan: Plan) -> Arrays:
+    variables, lent = (*program.inputs, *program.outputs), bool(plan.lent(e.lanes, e.bytes))
+    bases = [e.op(f"load ptr, ptr {e.at('%args', j, 'ptr')}, align 8") for j in range(lent, len(variables) + lent)]
+    steps = [e.op(f"load i64, ptr {e.at('%steps', j, 'i64')}, align 8") for j in range(lent, len(variables) + lent)]
+    core = len(variables) + 2 * lent
+    strides = [core + sum(len(v.shape) for v in variables[:j]) for j in range(len(variables))]
+    starts = [sum(v.size for v in variables[:j]) for j in range(len(variables))]
+    pads = [e.at("%rows", start + (0 if plan.whole else plan.rows), e.vector) for start in starts]
+    return Arrays(bases, steps, strides, pads, _dense(e, program, strides), _far(e, program, steps[len(program.inputs) :]))
+
+
+def _block(e: Assembly, program: Program, arrays: Arrays) -> list[tuple[str, str]]:
+    """The first address and the step of each array's states in the block of %first: where they are, or in a pad.
+
+    Inputs are in a pad if the block is not dense; results also if they go far.
+    """
+    variables, inputs = (*program.inputs, *program.outputs), len(program.inputs)
+    e.line(f"  %rest = sub i64 %N, %first\n  %full = icmp sge i64 %rest, {e.lanes}\n  %plain = and i1 %full, {arrays.dense}")
+    e.line("  br i1 %plain, label %fast, label %slow\nfast:")
+    direct = [_state(e, arrays, j) for j in range(len(variables))]
+    e.line(f"  br i1 {arrays.far}, label %distant, label %body\ndistant:\n  br label %body\nslow:")
+    for j in range(inputs):
+        _move(e, variables[j], j, arrays, "false", str(e.lanes))
+    e.line("  br label %body\nbody:")
+    block: list[tuple[str, str]] = []
+    for j, (variable, here, step, pad) in enumerate(zip(variables, direct, arrays.steps, arrays.pads, strict=True)):
+        size = str(e.bytes * variable.size)
+        far = (here, step) if j < inputs else (pad, size)
+        first = e.op(f"phi ptr [{here}, %fast], [{far[0]}, %distant], [{pad}, %slow]")
+        block.append((first, e.op(f"phi i64 [{step}, %fast], [{far[1]}, %distant], [{size}, %slow]")))
+    return block
+
+
+def _in_pieces(e: Assembly, program: Program, plan: Plan, block: list[tuple[str, str]]) -> None:
+    """A block of states by the pieces of a program: inputs go to their rows, and a table tells where results go."""
+    start = 0
+    for variable, states in zip(program.inputs, block, strict=False):
+        gathered(e, variable, start, apart(e, *states))
+        start += variable.size
+    for k, (first, step) in enumerate(block[len(program.inputs) :]):
+        e.line(f"  store ptr {first}, ptr {e.at('%states', 2 * k, 'i64')}")
+        e.line(f"  store i64 {step}, ptr {e.at('%states', 2 * k + 1, 'i64')}")
+    for k in range(len(plan.pieces)):
+        e.line(f"  call void @piece{k}(ptr %rows, ptr %states)")
+
+
+def _results(e: Assembly, program: Program, arrays: Arrays) -> None:
+    """What lies in a pad goes to where it belongs."""
+    outputs = list(enumerate(program.outputs, len(program.inputs)))
+    e.line(f"  br i1 %plain, label %made, label %back\nmade:\n  br i1 {arrays.far}, label %away, label %stored\naway:")
+    for j, variable in outputs:
+        to = _state(e, arrays, j)
+        e.line(f"  call void @stream(ptr {to}, ptr {arrays.pads[j]}, i64 {e.size * variable.size})")
+    e.line("  br label %stored\nback:")
+    count = e.op(f"call i64 @llvm.smin.i64(i64 %rest, i64 {e.lanes})")
+    for j, variable in outputs:
+        _move(e, variable, j, arrays, "true", count)
+    e.line("  br label %stored\nstored:")
+
+
+def _state(e: Assembly, arrays: Arrays, j: int) -> str:
+    """The address of the state %first."""
+    return e.op(f"getelementptr i8, ptr {arrays.bases[j]}, i64 {e.op(f'mul i64 %first, {arrays.steps[j]}')}")
+
+
+def _move(e: Assembly, variable: Variable, j: int, arrays: Arrays, out: str, count: str) -> None:
+    """States of any layout into their pad, or out of it."""
+    easy, begin = arrays.dense if variable.shape else "true", e.op(f"getelementptr i64, ptr %steps, i64 {arrays.strides[j]}")
+    what = f"i1 {out}, ptr {arrays.pads[j]}, ptr {arrays.bases[j]}, i64 %first, i64 %last, i64 {arrays.steps[j]}, i64 {count}"
+    e.line(f"  call void @move({what}, i1 {easy}, i64 {variable.size}, i64 {len(variable.shape)}, ptr @shape{j}, ptr {begin})")
 
 
 def one(program: Program, plan: Plan, real: str, lanes: int) -> str:
@@ -149,7 +201,6 @@ def _declarations(e: Assembly) -> list[str]:
     kinds = [Assembly(e.real, 1), Assembly(e.real, e.widest), Assembly("double", 1)]
     lines = [line for kind in kinds for line in kind.declarations()]
     lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
-    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
     return [*dict.fromkeys(lines), huge.ASSEMBLY, huge.FLOATS if e.real == "float" else ""]
 
 
@@ -161,15 +212,6 @@ def _frame(e: Assembly, plan: Plan) -> None:
         e.line(f"  %rows = call ptr @llvm.ptrmask.p0.i64(ptr {beyond}, i64 {-size})")
     else:
         e.line(f"  %rows = alloca [{plan.memory(e.lanes)} x {e.vector}], align {size}")
-
-
-def _arguments(e: Assembly, program: Program, lent: bool) -> tuple[list[str], list[str], list[int]]:
-    """The addresses of all arrays, the steps from state to state, and where among %steps their strides begin."""
-    variables = (*program.inputs, *program.outputs)
-    bases = [e.op(f"load ptr, ptr {e.at('%args', j, 'ptr')}, align 8") for j in range(lent, len(variables) + lent)]
-    steps = [e.op(f"load i64, ptr {e.at('%steps', j, 'i64')}, align 8") for j in range(lent, len(variables) + lent)]
-    core = len(variables) + 2 * lent
-    return bases, steps, [core + sum(len(v.shape) for v in variables[:j]) for j in range(len(variables))]
 
 
 def _dense(e: Assembly, program: Program, strides: list[int]) -> str:
@@ -185,23 +227,12 @@ def _dense(e: Assembly, program: Program, strides: list[int]) -> str:
     return dense
 
 
-def _prefetch(e: Assembly, program: Program, states: list[str], steps: list[str]) -> None:
-    """Ask for the memory of the next block's results where they are too many for the cache, while this block is computed.
-
-    Results are written here and there in a block, which no processor foresees; without this, writing waits for memory.
-    """
-    size = sum(v.size for v in program.outputs) * e.bytes
-    e.line(f"  %far = icmp sgt i64 %N, {FAR // size}\n  br i1 %far, label %ahead, label %ready\nahead:")
-    for variable, state, step in zip(program.outputs, states, steps, strict=True):
-        before, again, after = e.label(), e.label(), e.label()
-        start = e.op(f"mul i64 {step}, {e.lanes}")
-        e.line(f"  br label %{before}\n{before}:\n  br label %{again}\n{again}:")
-        k, following = e.op(f"phi i64 [0, %{before}], [%{again}next, %{again}]"), f"%{again}next"
-        place = e.op(f"getelementptr i8, ptr {state}, i64 {e.op(f'add i64 {start}, {k}')}")
-        e.line(f"  call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 1, i32 1)\n  {following} = add i64 {k}, {LINE}")
-        more = e.op(f"icmp slt i64 {following}, {variable.size * e.bytes * e.lanes}")
-        e.line(f"  br i1 {more}, label %{again}, label %{after}\n{after}:")
-    e.line("  br label %ready\nready:")
+def _far(e: Assembly, program: Program, steps: list[str]) -> str:
+    """Whether results are too many for the cache, and lie without gaps."""
+    far = e.op(f"icmp sgt i64 %N, {FAR // (sum(v.size for v in program.outputs) * e.bytes)}")
+    for variable, step in zip(program.outputs, steps, strict=True):
+        far = e.op(f"and i1 {far}, {e.op(f'icmp eq i64 {step}, {e.bytes * variable.size}')}")
+    return far
 
 
 def _shape(shape: tuple[int, ...]) -> str:

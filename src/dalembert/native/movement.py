@@ -2,10 +2,12 @@
 
 A block is a square matter: a vector has the same scalar of several states, an array several scalars of the same state. Groups of as
 many scalars as a vector has lanes are loaded, a vector per state, and transposed by shuffles; results likewise. All inputs
-are read before the first result is written, so that both may be one memory.
+are read before the first result is written, so that both may be one memory. Results that no cache holds are gathered in a pad, a
+block at a time, and go to memory from there.
 """
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from dalembert.native.assembly import Assembly, number
 from dalembert.native.pieces import Plan, Write, groups
@@ -33,7 +35,7 @@ lane:
 scalar:
   %k = phi i64 [0, %lane], [%k1, %scalarend]
   %in_pad = getelementptr REAL, ptr %mine, i64 %k
-  %near = mul i64 %k, SIZE
+  %near = mul i64 %k, BYTES
   br i1 %dense, label %found, label %axis
 axis:
   %a = phi i64 [%axes, %scalar], [%a1, %axis]
@@ -55,8 +57,8 @@ found:
   %in_array = getelementptr i8, ptr %state, i64 %offset
   %from = select i1 %out, ptr %in_pad, ptr %in_array
   %to = select i1 %out, ptr %in_array, ptr %in_pad
-  %x = load REAL, ptr %from, align SIZE
-  store REAL %x, ptr %to, align SIZE
+  %x = load REAL, ptr %from, align BYTES
+  store REAL %x, ptr %to, align BYTES
   br label %scalarend
 scalarend:
   %k1 = add i64 %k, 1
@@ -70,6 +72,52 @@ end:
   ret void
 }
 """
+
+
+# stream(to, from, size): the results of a block, that many bytes, to memory past the cache, but for the parts of vectors at the
+# ends. Results come here and there in a block; written one by one, each would first bring its line from memory into the cache
+STREAM = """
+define internal void @stream(ptr %to, ptr %from, i64 %size) noinline {
+entry:
+  %address = ptrtoint ptr %to to i64
+  %before = sub i64 0, %address
+  %head = and i64 %before, WIDEST
+  %rest = sub i64 %size, %head
+  %over = and i64 %rest, WIDEST
+  %tail = sub i64 %size, %over
+  br label %next
+next:
+  %k = phi i64 [0, %entry], [%k1, %one], [%k2, %many]
+  %more = icmp slt i64 %k, %size
+  br i1 %more, label %some, label %end
+some:
+  %f = getelementptr i8, ptr %from, i64 %k
+  %t = getelementptr i8, ptr %to, i64 %k
+  %inside = icmp sge i64 %k, %head
+  %enough = icmp slt i64 %k, %tail
+  %vector = and i1 %inside, %enough
+  br i1 %vector, label %many, label %one
+one:
+  %x = load REAL, ptr %f, align BYTES
+  store REAL %x, ptr %t, align BYTES
+  %k1 = add i64 %k, BYTES
+  br label %next
+many:
+  %y = load VECTOR, ptr %f, align BYTES
+  store VECTOR %y, ptr %t, align WIDTH, !nontemporal !2
+  %k2 = add i64 %k, WIDTH
+  br label %next
+end:
+  ret void
+}
+!2 = !{i32 1}
+"""
+
+
+def functions(e: Assembly) -> str:
+    """The functions that move states of any layout, and results past the cache."""
+    sizes = {"REAL": e.real, "VECTOR": e.vector, "WIDEST": e.size - 1, "WIDTH": e.size, "BYTES": e.bytes}
+    return reduce(lambda text, name: text.replace(name, str(sizes[name])), sizes, MOVE + STREAM)
 
 
 class Lanes:

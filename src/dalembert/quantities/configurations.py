@@ -16,7 +16,8 @@ from dalembert.algebra.spatial import Array, cross, rotate, rotate_back, rotatio
 from dalembert.arguments import batch
 from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error
-from dalembert.model.model import Model, Run
+from dalembert.model.model import Model
+from dalembert.model.positions import Run
 
 
 class Ordered(NamedTuple):

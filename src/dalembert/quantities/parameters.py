@@ -13,7 +13,6 @@ from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
-from dalembert.model.links import SEVERAL
 from dalembert.model.model import Model, refuse_loops
 from dalembert.text import Text
 
@@ -166,7 +165,7 @@ def base_parameters(robot: Model) -> BaseParameters:
     n, coupling = len(robot.links), robot.coupling
     rng = np.random.default_rng(0)
     states = list(rng.uniform(-2, 2, (3, 20 * n + 20, robot.n)))
-    if any(link.joint.kind in SEVERAL for link in robot.links):
+    if robot.several:
         q = np.concatenate([states[0], rng.uniform(-2, 2, (len(states[0]), robot.nq - robot.n))], axis=-1)
         W = np.asarray(regressor(robot, q, *states[1:])).reshape(-1, 10 * n)
     else:

@@ -13,7 +13,8 @@ from dalembert.engine.names import Backend
 from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import QD, Q
 from dalembert.errors import Error
-from dalembert.model.model import OPEN, Model
+from dalembert.model.model import Model
+from dalembert.model.positions import OPEN
 from dalembert.quantities.loops import JACOBIAN
 from dalembert.simulation.integrators import INTEGRATORS
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import numbers
+from dalembert.arguments import numbers, positive
+from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, brief
+from dalembert.model.model import Model
 from dalembert.progress import Progress
 from dalembert.simulation.stages import STAGE
 
@@ -98,6 +100,38 @@ class Rollouts(NamedTuple):
     memory: Array | None = None
     work: Array | None = None
     lost: Array | None = None
+
+
+MOST = 1e12  # steps: months of work
+WHOLE = 1e-6  # how near a duration must be to a multiple of the step
+
+
+def counted(duration: Any, step: Any, function: str) -> int:
+    """How many steps a duration has."""
+    duration, step = positive(duration, f"{function}: duration"), positive(step, f"{function}: step")
+    if duration / step > MOST:
+        raise Error(f"{function}: {duration:g} s in steps of {step:g} s is more than {MOST:g} steps")
+    steps = round(duration / step)
+    if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
+        nearest = duration / max(1, np.ceil(duration / step))
+        raise Error(
+            f"{function}: duration must be a multiple of step, got {duration:g} s and {step:g} s; step={nearest:.9g} would fit"
+        )
+    return steps
+
+
+def over_steps(robot: Model, given: Any, steps: int, function: str, name: str) -> Array:
+    """Forces (..., steps or 1, n) that are held over each step, or constant."""
+    tau = joint_vector(robot, function, name, given)
+    if tau.dtype.kind == "c":
+        raise Error(f"{function}: {name} must be real")
+    tau = tau[None] if tau.ndim == 1 else tau
+    if tau.shape[-2] not in (1, steps):
+        raise Error(
+            f"{function}: {name} has shape {np.shape(given)}; its last axes must be ({steps}, {robot.n}), one force per step, or "
+            f"(1, {robot.n}), constant; for one constant per rollout use {name}[:, None, :]"
+        )
+    return tau
 
 
 GIVES = "torque(t, q, qd) must return forces"

@@ -18,7 +18,8 @@ from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
-from dalembert.model.model import Model, without_poses
+from dalembert.model.model import Model
+from dalembert.model.positions import without_poses
 from dalembert.model.wrench import Wrench
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.configurations import unit_quaternions
@@ -28,7 +29,7 @@ from dalembert.simulation import adaptive, driven, fixed, moreau
 from dalembert.simulation.doubts import judged, too_stiff
 from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.simulation.loops import check_kind, closed_start, near_singular, projected
-from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, wide
+from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, counted, over_steps, wide
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.stops import Stops
 from dalembert.simulation.trajectory import Trajectory
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from dalembert.robots import Robot
 
 MOREAU = "moreau"
-MOST = 1e12  # steps: months of work
-WHOLE = 1e-6  # how near a duration must be to a multiple of the step
 
 
 def simulate(
@@ -255,16 +254,8 @@ def _velocity(robot: Model, q: Array, p: Array) -> Array:
 
 def _steps(duration: Any, step: Any, every: Any) -> tuple[int, int]:
     """How many steps, and how many samples after the first."""
-    duration, step = positive(duration, "simulate: duration"), positive(step, "simulate: step")
     every = whole(every, "simulate: every", 1)
-    if duration / step > MOST:
-        raise Error(f"simulate: {duration:g} s in steps of {step:g} s is more than {MOST:g} steps")
-    steps = round(duration / step)
-    if steps < 1 or abs(duration / step - steps) > WHOLE * steps:
-        nearest = duration / max(1, np.ceil(duration / step))
-        raise Error(
-            f"simulate: duration must be a multiple of step, got {duration:g} s and {step:g} s; step={nearest:.9g} would fit"
-        )
+    steps = counted(duration, step, "simulate")
     if steps % every:
         raise Error(f"simulate: every={brief(every)} does not divide the {steps} steps, so the final state would be lost")
     return steps, steps // int(every)
@@ -309,15 +300,7 @@ def _forces(robot: Model, torque: Any, start: Start, steps: int) -> Forces:
         return Forces(None, torque, _memory(getattr(torque, "memory", None)), start.batch)
     if isinstance(torque, Trajectory):
         raise Error("simulate: torque is a Trajectory; pass its forces, one per step: trajectory.tau[..., :-1, :]")
-    tau = joint_vector(robot, "simulate", "torque", torque)
-    if tau.dtype.kind == "c":
-        raise Error("simulate: torque must be real")
-    tau = tau[None] if tau.ndim == 1 else tau
-    if tau.shape[-2] not in (1, steps):
-        raise Error(
-            f"simulate: torque has shape {np.shape(torque)}; its last axes must be ({steps}, {robot.n}), one force per step, or "
-            f"(1, {robot.n}), constant; for one constant per rollout use torque[:, None, :]"
-        )
+    tau = over_steps(robot, torque, steps, "simulate", "torque")
     return Forces(tau, None, None, batch({"rollouts": start.batch, "torque": tau.shape[:-2]}, "simulate"))
 
 

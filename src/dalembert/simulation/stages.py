@@ -68,12 +68,14 @@ ROUTES = {"joint": _joint, "quasi": _quasi, "momentum": _momentum}
 
 def _stage(model: Model, make: Make, method: str, optional: tuple[str, ...], *, velocities: str, slip_speed: float) -> Body:
     """q, v, the point, the sums and the gap after one stage; the state once more, to keep."""
-    rates = ROUTES[velocities](model, make, method, optional, slipping(slip_speed))
+    return staged(model, ROUTES[velocities](model, make, method, optional, slipping(slip_speed)))
 
-    def body(
-        q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, **wrenches: Any
-    ) -> Any:
-        speed, k_v = rates(at_q, at_v, tau, wrenches)
+
+def staged(model: Model, rates: Rates) -> Body:
+    """One stage as a function of arrays by name, from the rates of positions and velocities; `more` are inputs of these."""
+
+    def body(q: Any, v: Any, at_q: Any, at_v: Any, sum_q: Any, sum_v: Any, gap: Any, tau: Any, factors: Any, **more: Any) -> Any:
+        speed, k_v = rates(at_q, at_v, tau, more)
         k_q = position_rate(model, at_q, speed + factors[4] * k_v)
         next_q, next_at_q, sum_q = advance(factors, q, sum_q, k_q)
         next_v, next_at_v, sum_v = advance(factors, v, sum_v, k_v)
@@ -128,11 +130,12 @@ def check_route(velocities: str, integrator: str) -> None:
 class Stages:
     """The arrays of a kernel's stage, for some rollouts: one memory, read and written at every pass."""
 
-    def __init__(self, kernel: Any, q: Array, v: Array, wrenches: Array | None) -> None:
+    def __init__(self, kernel: Any, q: Array, v: Array, more: Array | None) -> None:
+        """`more` is a further input of the kernel, constant in time: wrenches (B, links, 6), for example."""
         self.kernel = kernel
         self.state = {name: np.zeros((1, 1, 1, *(q if values is _Q else v).shape)) for name, values in STATE.items()}
         self.gap = np.zeros((1, 1, 1, len(q)))
-        self.wrenches = [] if wrenches is None else [np.array(wrenches, dtype=float)[None, None, None]]
+        self.more = [] if more is None else [np.array(more, dtype=float)[None, None, None]]
         self.restart(q, v)
 
     def restart(self, q: Array, v: Array) -> None:
@@ -141,11 +144,24 @@ class Stages:
             self.state[name][...] = value
         self.gap[...] = 0.0
 
-    def prepared(self, factors: Array, tau: Array, kept: tuple[Array, Array], counts: tuple[int, int, int]) -> Callable[[], None]:
-        """The passes of these loops over samples, steps and stages, to be run."""
-        held = list(self.state.values())
-        outputs = [*held, self.gap, *kept]
-        return ordered(self.kernel, [*held, self.gap, tau, factors[None, None, :, None], *self.wrenches], outputs, counts)
+    def prepared(
+        self,
+        factors: Array,
+        tau: Array,
+        kept: tuple[Array, Array],
+        counts: tuple[int, int, int],
+        points: tuple[Array, Array] | None = None,
+    ) -> Callable[[], None]:
+        """The passes of these loops over samples, steps and stages, to be run.
+
+        points: (passes + 1, B, n) where to keep the positions and velocities at which all stages took their derivatives.
+        """
+        before, after = dict(self.state), dict(self.state)
+        for name, x in zip(("at_q", "at_v"), points or (), strict=False):
+            x[0] = self.state[name][0, 0, 0]
+            before[name], after[name] = (part.reshape(*counts, *x.shape[1:]) for part in (x[:-1], x[1:]))
+        inputs = [*before.values(), self.gap, tau, factors[None, None, :, None], *self.more]
+        return ordered(self.kernel, inputs, [*after.values(), self.gap, *kept], counts)
 
     def converged(self) -> bool:
         """Whether the iterations of all implicit steps since the restart met."""

@@ -18,7 +18,7 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import MOST_WORK, check_size
 from dalembert.errors import Error
 from dalembert.formulations import formulation, takes
-from dalembert.model.links import joint_letters
+from dalembert.model.links import LETTERS, SEVERAL, joint_letters
 from dalembert.model.tree import Tree
 from dalembert.model.values import parent_indices
 from dalembert.trace.exact import PRIME, Angle, Residue
@@ -37,6 +37,7 @@ TREE: dict[str, tuple[Any, ...]] = {
     "inertia": ("n", 3, 3),
     "gravity": (3,),
 }
+RUNS = {("L" if kind == "planar" else kind[0].upper()): "".join(x[0].upper() for _, x, _ in SEVERAL[kind]) for kind in SEVERAL}
 MOST_POINTS = 10_000  # one settles it
 MOVING_BASE = ("base_twist", "base_acceleration")
 
@@ -82,23 +83,42 @@ def prove_equal(
     points: int = 1,
     seed: int = 0,
 ) -> Certificate:
-    """Whether two formulations of a quantity are identical for every robot of a structure: R, P, H letters and parents.
+    """Whether two formulations of a quantity are identical for every robot of a structure: letters of joints, and parents.
 
-    The second is the default method unless another is named. Wrenches on all links are part of the identity, and a moving base
-    where both methods take one. Methods with square roots (the normalized quasi-velocities) have no residues.
+    Letters are R revolute, P prismatic, H helical, L planar, B ball, F free; the last three are proven as the runs of revolute and
+    prismatic joints that formulations take them for, with any masses between these. The second is the default method unless another
+    is named. Wrenches on all links are part of the identity, and a moving base where both methods take one. Methods with square
+    roots (the normalized quasi-velocities) have no residues.
 
     >>> import dalembert as da
     >>> print(da.prove_equal("RP", "lagrange_euler"))
     inverse_dynamics by lagrange_euler and newton_euler is equal on RP: wrong with probability below 2^-51...
     """
     described = quantity_named(quantity)
-    above = parent_indices(parents, len(joint_letters(structure)))
+    given = parent_indices(parents, len(joint_letters(structure, (*LETTERS, *RUNS))))
+    letters, above = spelled(structure, given)
     names = method_a, described.default(above) if method_b is None else method_b
     functions = [formulation(quantity, method) for method in names]
     for method in names:
         check_size(above, structure, described, method, MOST_WORK // 5)  # nothing is a number here, which makes programs longer
     moving = all(takes(quantity, method, MOVING_BASE[0]) for method in names)
-    return compare(structure, functions, names, quantity=quantity, parents=parents, moving=moving, points=points, seed=seed)
+    proof = compare(letters, functions, names, quantity=quantity, parents=above, moving=moving, points=points, seed=seed)
+    return proof._replace(structure=structure, parents=given)
+
+
+def spelled(structure: str, parents: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """Letters and parents of joints of one degree of freedom, planar, ball and free ones as the runs that they are made of.
+
+    >>> spelled("LRR", (-1, 0, 0))
+    ('PPRRR', (-1, 0, 1, 2, 2))
+    """
+    letters, above, last = "", list[int](), {-1: -1}
+    for i, (letter, parent) in enumerate(zip(structure, parents, strict=True)):
+        for k, part in enumerate(RUNS.get(letter, letter)):
+            above.append(last[parent] if k == 0 else len(above) - 1)
+            letters += part
+        last[i] = len(above) - 1
+    return letters, tuple(above)
 
 
 def compare(

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from dalembert.algebra.spatial import Array, rotate_back, rotation_of
-from dalembert.model.model import without_poses
+from dalembert.model.positions import without_poses
 from dalembert.model.spread import spread
 from dalembert.robots import Robot
 from dalembert.studies.report.motion import SampledMotion

@@ -6,7 +6,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.model.model import Model, with_poses
+from dalembert.model.model import Model
+from dalembert.model.positions import with_poses
 from dalembert.motion.paths import quintic
 
 DURATION = 3.0  # s

@@ -6,7 +6,6 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.files.layout import column_names
-from dalembert.model.links import SEVERAL
 from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
@@ -121,8 +120,8 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
         return Section("mass-matrix", title, words)
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
-    if several := next((link.joint for link in robot.links if link.joint.kind in SEVERAL), None):
-        which = f"{escape(several.name)} is {several.kind}"
+    if robot.several:
+        which = f"{escape(robot.several[0].name)} is {robot.several[0].kind}"
         words = f"<p>Translation and rotation are told apart for joints of one degree of freedom; {which}.</p>"
         return Section("mass-matrix", title, words)
     parts = compute.inertias(robot, m)

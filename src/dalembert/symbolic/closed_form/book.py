@@ -10,8 +10,8 @@ from dalembert.errors import Error, brief, unknown
 from dalembert.symbolic.closed_form.meaning import lone_name, names_in, valued
 from dalembert.symbolic.parameters import Symbolic
 
-_PARAMETER = re.compile(r"([mcIbag])([xyz]*)(\d*)")  # the names of `robot.symbolic`
-_KINDS = {"m": "mass", "I": "moment of inertia", "g": "gravity", "a": "length", "b": "length", "c": "length"}
+_PARAMETER = re.compile(r"([mcIbaguw])([xyz]*)(\d*)")  # the names of `robot.symbolic`
+_KINDS = {"m": "mass", "I": "moment of inertia", "g": "gravity"} | dict.fromkeys("abcuw", "length")
 _WORDS = {
     "m": "mass of link {}, kg",
     "I": "moment of inertia {axes} of link {} about its centre of mass, kg m²",
@@ -19,6 +19,8 @@ _WORDS = {
     "a": "length after joint {} along {axes}, m",
     "b": "length before joint {} along {axes}, m",
     "c": "centre of mass of link {} along {axes}, m",
+    "u": "place of the first frame of loop {} on its link along {axes}, m",
+    "w": "place of the second frame of loop {} on its link along {axes}, m",
 }
 
 
@@ -42,7 +44,7 @@ def book(made: Symbolic, given: Mapping[str, Any] | None = None) -> dict[str, st
     """
     values = dict(zip(made.names, map(float, made.values), strict=True))
     meanings = {name: meaning if isinstance(meaning, str) else repr(meaning) for name, meaning in (given or {}).items()}
-    lengths = [name for name in values if name[0] in "ab"]
+    lengths = [name for name in values if name[0] in "abuw"]
     for name in values:
         if name in meanings:
             continue
@@ -125,15 +127,25 @@ def _lone_gravity(values: Mapping[str, float]) -> bool:
 
 
 def _lengths_of(name: str, values: Mapping[str, float]) -> list[str]:
-    """The lengths of the link that a parameter belongs to."""
-    number = name.lstrip("mcIbagxyz")
-    return [other for other in values if other[0] in "ab" and other[2:] == number]
+    """The lengths of the link that a parameter belongs to, or of the frame of a loop."""
+    number, kinds = name.lstrip("mcIbaguwxyz"), name[0] if name[0] in "uw" else "ab"
+    return [other for other in values if other[0] in kinds and other[2:] == number]
+
+
+def _own_lengths(i: int, values: Mapping[str, float], made: Symbolic) -> list[str]:
+    """Along link i: those after its joint, or else those to the joints and the frames of loops that it carries."""
+    model = made.model
+    if own := [name for name in values if name[0] == "a" and name[2:] == str(i + 1)]:
+        return own
+    carried = {f"b{j + 1}" for j, parent in enumerate(model.parents) if parent == i}
+    frames = [(k, side, name) for k, x in enumerate(model.loops) for side, name in zip("uw", (x.frame_a, x.frame_b), strict=True)]
+    carried |= {f"{side}{k + 1}" for k, side, name in frames if name and model.locate(name)[0] == i}
+    return [name for name in values if name[0] + name[2:] in carried]
 
 
 def _fraction(name: str, values: Mapping[str, float], meanings: Mapping[str, str], made: Symbolic) -> str | None:
     """A centre of mass or an inertia as a small fraction of the link's only length, if it is one."""
-    lengths = _lengths_of(name, values)
-    if name[0] not in "cI" or len(lengths) != 1:
+    if name[0] not in "cI" or len(lengths := _own_lengths(int(name.lstrip("cIxyz")) - 1, values, made)) != 1:
         return None
     length, value = f"({meanings.get(lengths[0], lengths[0])})", values[lengths[0]]
     if name[0] == "I":

@@ -6,14 +6,26 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dalembert.symbolic.closed_form.book import described, letters
+from dalembert.symbolic.closed_form.coordinates import told
 from dalembert.symbolic.closed_form.form import Form, Symbols
 from dalembert.symbolic.closed_form.meaning import lone_name
+from dalembert.symbolic.closed_form.names import latex_name
 from dalembert.symbolic.closed_form.paper import document, escaped_text, in_latex, in_markdown, plain, save
 from dalembert.symbolic.closed_form.write import LatexStyle, powered
 from dalembert.symbolic.parameters import Symbolic
 
 _BALANCE = r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau"
-_TITLES = {"M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity", "tau": "Joint forces"}
+_OF_LOOPS = (
+    r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau + \mathbf{J}^T \lambda, \quad "
+    r"\varphi(q) = 0, \quad \mathbf{J}\,\ddot{q} + \gamma = 0",
+    r"\dot{q} = \mathbf{G}\,\dot{y}, \quad \mathbf{G}^T \mathbf{M}\,\mathbf{G}\,\ddot{y} + "
+    r"\mathbf{G}^T (\mathbf{C}\,\mathbf{G} + \mathbf{M}\,\dot{\mathbf{G}})\,\dot{y} + \mathbf{G}^T \mathbf{g} = \mathbf{G}^T \tau",
+)
+_TITLES = {
+    "M": "Mass matrix", "C": "Coriolis matrix", "g": "Gravity", "tau": "Joint forces", "phi": "Loops",
+    "J": "Jacobian of the loops", "gamma": "What velocities add to the accelerations of the loops",
+    "G": "All joints from the independent ones",
+}  # fmt: skip
 _NOTHING = "The robot has no joints, so there are no equations."
 
 
@@ -36,6 +48,12 @@ class Equations(Protocol):
     def tree(self) -> Any: ...
     @property
     def note(self) -> str: ...
+    @property
+    def parts(self) -> tuple[str, ...]: ...
+    @property
+    def phi(self) -> Any: ...
+    @property
+    def loops(self) -> Any: ...
     def parameters(self) -> Mapping[str, Form]: ...
     def latex(self, short: bool = ..., parts: Any = ...) -> str: ...
     def __str__(self) -> str: ...
@@ -51,6 +69,25 @@ def save_equations(equations: Equations, path: str | Path, short: bool) -> Path:
     return save(path, writers, "equations")
 
 
+def balance(equations: Equations) -> list[str]:
+    """What the parts are to each other, in words; nothing of a robot whose joints are all free."""
+    model, symbols = equations.robot.model, equations.symbols
+    lines = [f"{name} = {form}" for name, form in told(symbols, model)]
+    if lines:
+        names = ", ".join(f"q{i + 1} is {name}" for i, name in enumerate(model.joint_names))
+        lines = [f"coordinates: {names}; {'; '.join(lines)}"]
+    if not model.loops:
+        return lines
+    loops = equations.loops
+    y, z = (", ".join(f"q{i + 1}" for i in some) for some in (loops.free, loops.bound))
+    return [
+        *lines,
+        "M qdd + C qd + g = tau + J^T lambda, phi(q) = 0, J qdd + gamma = 0",
+        f"in independent joints y = ({y}), which z = ({z}) follow: qd = G yd, G = [1; -J_z^-1 J_y],",
+        "G^T M G ydd + G^T (C G + M G') yd + G^T g = G^T tau",
+    ]
+
+
 class _Parameter(NamedTuple):
     """A symbol that occurs, what it is, and its value; a symbol of the user's own may have none."""
 
@@ -61,7 +98,8 @@ class _Parameter(NamedTuple):
 
 def _parameters(equations: Equations) -> list[_Parameter]:
     own, known = equations.values, letters(equations.robot, equations.where)
-    powers = [term.powers for form in equations.tau for term in form.decoded()]
+    forms = [*equations.tau, *(equations.phi if equations.robot.model.loops else ())]
+    powers = [term.powers for form in forms for term in form.decoded()]
     there = [any(p[i] for p in powers) for i in range(len(equations.names))]
     names = [name for name, used in zip(equations.names, there, strict=True) if used]
     return [_Parameter(name, "; ".join(dict.fromkeys(x.words for x in known.get(name, ()))), own.get(name)) for name in names]
@@ -82,6 +120,7 @@ def _listed(equations: Equations, short: bool) -> list[str]:
         shown = style.names[name] + ("" if value is None else f" = {powered(f'{value:.12g}')}")
         lines.append(f"${shown}$" + (f": {words}" if words else ""))
     lines += [f"{words}: ${form.latex(short)}$" for words, form in rewritten(equations)]
+    lines += [f"joint {name} $= {form.latex(short)}$" for name, form in told(equations.symbols, equations.robot.model)]
     field = equations.symbols.forms(equations.tree.gravity)
     down = ", ".join(x.latex(short) for x in field)
     return [*lines, f"gravity in the base frame, m/s²: $({down})$" if any(field) else "no gravity"]
@@ -90,7 +129,7 @@ def _listed(equations: Equations, short: bool) -> list[str]:
 def _notes(equations: Equations, short: bool) -> list[str]:
     """The remarks before the formulas."""
     angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
-    notes: list[str] = []
+    notes = _of_loops(equations)
     if short and len(angles) == 1:
         inside = rf"\theta_{{{angles[0]}}}"
         notes.append(rf"Here $C_{{{angles[0]}}} = \cos{inside}$ and $S_{{{angles[0]}}} = \sin{inside}$.")
@@ -102,27 +141,47 @@ def _notes(equations: Equations, short: bool) -> list[str]:
     return [*notes, *([equations.note] if equations.note else []), *([] if equations.symbols.joints else [_NOTHING])]
 
 
+def _of_loops(equations: Equations) -> list[str]:
+    """Which joints are independent, and where angles begin."""
+    if not equations.robot.model.loops:
+        return []
+    loops, names = equations.loops, [latex_name(f"q{i + 1}", equations.symbols) for i in range(len(equations.symbols.joints))]
+    y, z = (", ".join(names[i] for i in some) for some in (loops.free, loops.bound))
+    notes = [
+        f"Independent joints $y$: ${y}$; the others, $z$, follow: ${z}$. "
+        r"$\mathbf{G} = (1; -\mathbf{J}_z^{-1} \mathbf{J}_y)$; of its rows those of $z$ are given."
+    ]
+    turned = [(i, x) for i, x in enumerate(equations.symbols.offsets) if x]
+    begin = [f"{names[i]} = q_{{{i + 1}}} {'-' if x < 0 else '+'} {abs(x):.12g}" for i, x in turned]
+    return [*notes, *([f"Angles: ${', '.join(begin)}$ rad."] if begin else [])]
+
+
 def _tex(equations: Equations, short: bool) -> str:
-    parts = [f"\\[ {_BALANCE} \\]", *_notes(equations, short)]
+    parts = [*(f"\\[ {line} \\]" for line in _balances(equations)), *_notes(equations, short)]
     if equations.symbols.joints:
-        parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in _TITLES]
+        parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in equations.parts]
         listed = (escaped_text(line) for line in _listed(equations, short))
         parts += ["\\section*{Parameters}\n" + " \\\\[2pt]\n".join(listed)]
     return document(f"Equations of motion of {equations.robot.model.name}", parts)
 
 
 def _markdown(equations: Equations, short: bool) -> str:
-    lines = [f"# Equations of motion of {plain(equations.robot.model.name)}", f"$$ {_BALANCE} $$", *_notes(equations, short)]
+    lines = [f"# Equations of motion of {plain(equations.robot.model.name)}", *(f"$$ {x} $$" for x in _balances(equations))]
+    lines += _notes(equations, short)
     if equations.symbols.joints:
-        for part, title in _TITLES.items():
-            lines += [f"## {title}", in_markdown(equations.latex(short, part))]
+        for part in equations.parts:
+            lines += [f"## {_TITLES[part]}", in_markdown(equations.latex(short, part))]
         lines += ["## Parameters", "\n".join(f"- {line}" for line in _listed(equations, short))]
     return "\n\n".join(lines) + "\n"
+
+
+def _balances(equations: Equations) -> tuple[str, ...]:
+    return _OF_LOOPS if equations.robot.model.loops else (_BALANCE,)
 
 
 def _text(equations: Equations) -> str:
     values = [f"{name} = {value:.12g}  # {words}" for name, words, value in _parameters(equations) if value is not None]
     values += [f"# {words}: {form}" for words, form in rewritten(equations)]
     values.append(f"# gravity in the base frame, m/s²: ({', '.join(map(str, equations.symbols.forms(equations.tree.gravity)))})")
-    head = f"# {equations.robot.model.name}: M qdd + C qd + g = tau"
+    head = f"# {equations.robot.model.name}" + ("" if equations.robot.model.loops else ": M qdd + C qd + g = tau")
     return "\n".join([head, str(equations), "", "# parameters", *values]) + "\n"

@@ -10,7 +10,7 @@ Numbers that are no simple fractions are floats while a formulation runs, and se
 exponents and harmonics, so that a digit never runs over into the next one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm, prod
@@ -23,7 +23,19 @@ from dalembert.arguments import by_name, choice, numbers
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
 from dalembert.symbolic.closed_form.rational import ratio
-from dalembert.symbolic.closed_form.terms import HIGHEST, POWER, TRIG, Key, digit, digits, product
+from dalembert.symbolic.closed_form.terms import (
+    FINER,
+    HIGHEST,
+    POWER,
+    TRIG,
+    Key,
+    digit,
+    digits,
+    largest_of,
+    product,
+    sizes_of,
+    sizes_of_product,
+)  # fmt: skip
 from dalembert.trace.exact import Angle
 
 MOST_TERMS = 20_000
@@ -46,7 +58,8 @@ class Term(NamedTuple):
 class Symbols:
     """What forms are made of: parameters by name, and joints by letter, R revolute, P prismatic, H helical.
 
-    The symbols are the parameters, then q1, ..., qd1, ..., qdd1, ...; angles q are inside cosines and sines.
+    The symbols are the parameters, then q1, ..., qd1, ..., qdd1, ...; angles q are inside cosines and sines. A harmonic k of joint
+    i means k (q_i + offset_i) / divisor_i, where these are given: a joint that follows by a half has cosines of q1/2.
 
     >>> s = Symbols(("m1", "l1"), "RR")
     >>> c1, s2 = s.angle(0).cos(), s.angle(1).sin()
@@ -58,6 +71,8 @@ class Symbols:
     joints: str
     robot: str = field(default="this robot", compare=False)  # for messages
     most: int = field(default=MOST_TERMS, compare=False)  # terms of a form
+    divisors: tuple[int, ...] = ()  # of harmonics, by joint; all 1 where there are none
+    offsets: tuple[float, ...] = ()  # of angles inside cosines and sines, by joint; all 0 where there are none
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +89,20 @@ class Symbols:
         """The harmonic of joint i alone."""
         return 1 << TRIG * (len(self.joints) - 1 - i)
 
+    def divisor(self, i: int) -> int:
+        """Of joint i."""
+        return self.divisors[i] if self.divisors else 1
+
+    def factors(self, harmonic: Sequence[int]) -> tuple[Fraction, ...]:
+        """How often each joint's position is in an angle, (n,)."""
+        return tuple(Fraction(k, self.divisor(i)) for i, k in enumerate(harmonic))
+
+    def offset(self, harmonic: Sequence[int]) -> float:
+        """What an angle has beside multiples of positions, in rad."""
+        parts = zip(self.factors(harmonic), self.offsets, strict=True) if self.offsets else ()
+        total = sum(float(k) * offset for k, offset in parts)
+        return total if abs(total) > 1e-14 else 0.0  # angles of one loop that add up to nothing
+
     def __getitem__(self, name: str) -> "Form":
         if not isinstance(name, str) or name not in self.units:
             raise unknown("symbol", name, self.names)
@@ -86,8 +115,16 @@ class Symbols:
 
     def angle(self, i: int) -> Angle:
         """The position of a joint that turns: its cosine and sine, and its value where it enters outside of them."""
-        k = 2 * self.turn(i)
-        return Angle(self[f"q{i + 1}"], Form(self, {(k, 0): 1}, 1, 1), Form(self, {(k + 1, 0): 1}, 1, 1))
+        return self.combined({i: self.divisor(i)}, self[f"q{i + 1}"])
+
+    def combined(self, harmonic: Mapping[int, int], value: "Form") -> Angle:
+        """The angle with so much of each joint's harmonic, and its value outside of cosines and sines."""
+        k = sum(times * self.turn(i) for i, times in harmonic.items())
+        if not k:
+            return Angle(value, self.number(1), self.number(0))
+        degree = max(-(-abs(times) // FINER) for times in harmonic.values())
+        cosine, sine = (Form(self, {(2 * abs(k) + s, 0): 1}, 1, degree) for s in (0, 1))
+        return Angle(value, cosine, sine if k > 0 else -sine)
 
     def positions(self) -> Any:
         """q, as formulations take it."""
@@ -141,7 +178,7 @@ class Form:
         _check(self, other)
         a, b = (self, other) if len(self.terms) < len(other.terms) else (other, self)
         degree = _together(a, b)
-        return reduced(self.symbols, product(a.terms, b.terms), 2 * a.over * b.over, degree, lambda: _sizes_of_product(a, b))
+        return reduced(self.symbols, product(a.terms, b.terms), 2 * a.over * b.over, degree, lambda: sizes_of_product(a, b))
 
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, Form):
@@ -201,15 +238,15 @@ class Form:
         choice(name, "symbol", self.symbols.units)
         unit, n = self.symbols.units[name], len(self.symbols.joints)
         joint = self.symbols.names.index(name) - len(self.symbols.parameters)
-        turn = self.symbols.turn(joint) if 0 <= joint < n else 0
+        turn, divisor = (self.symbols.turn(joint), self.symbols.divisor(joint)) if 0 <= joint < n else (0, 1)
         terms: dict[Key, Any] = {}
         for (t, m), x in self.terms.items():
             if e := digit(m, unit, POWER):
-                terms[t, m - unit] = terms.get((t, m - unit), 0) + e * x
+                terms[t, m - unit] = terms.get((t, m - unit), 0) + e * x * divisor
             if turn and (k := digit(t >> 1, turn, TRIG)):
                 key = t ^ 1, m  # cos -> -sin, sin -> cos
                 terms[key] = terms.get(key, 0) + (k * x if t & 1 else -k * x)
-        return reduced(self.symbols, terms, self.over, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
+        return reduced(self.symbols, terms, self.over * divisor, _together(self, self.symbols[name]))  # 1/x becomes 1/x^2
 
     def decoded(self) -> list[Term]:
         """The terms as they are kept inside, with exponents and harmonics spelled out."""
@@ -241,7 +278,8 @@ class Form:
         products: dict[Any, Any] = {}
         for c, powers, harmonic, sine in self.decoded():
             if (harmonic, sine) not in trig:
-                angle = sum(k * _value(values, f"q{i + 1}") for i, k in enumerate(harmonic) if k)
+                factors, offset = self.symbols.factors(harmonic), self.symbols.offset(harmonic)
+                angle = sum((float(k) * _value(values, f"q{i + 1}") for i, k in enumerate(factors) if k), offset)
                 trig[harmonic, sine] = np.sin(angle) if sine else np.cos(angle)
             if powers not in products:
                 products[powers] = prod(_value(values, name) ** float(e) for name, e in zip(names, powers, strict=True) if e)
@@ -297,38 +335,6 @@ class Form:
     _sympy_ = sympy  # what SymPy's own functions and matrices look for
 
 
-def sizes_of(form: Form) -> dict[int, float]:
-    """The largest coefficient before each product of symbols."""
-    sizes: dict[int, float] = {}
-    over = form.over
-    for (_, m), x in form.terms.items():
-        size = abs(x) / over
-        if size > sizes.get(m, 0.0):
-            sizes[m] = size
-    return sizes
-
-
-def largest_of(*sizes: Mapping[int, float]) -> dict[int, float]:
-    """The largest of several, for each product of symbols."""
-    largest: dict[int, float] = {}
-    for some in sizes:
-        for m, x in some.items():
-            if x > largest.get(m, 0.0):
-                largest[m] = x
-    return largest
-
-
-def _sizes_of_product(a: Form, b: Form) -> dict[int, float]:
-    """Of what was added up in a product: what is far below it has cancelled but for rounding."""
-    sizes: dict[int, float] = {}
-    right = sizes_of(b)
-    for m, x in sizes_of(a).items():
-        for n, y in right.items():
-            if x * y > sizes.get(m + n, 0.0):
-                sizes[m + n] = x * y
-    return sizes
-
-
 def _value(values: Mapping[str, Any], name: str) -> Any:
     if name not in values:
         raise Error(f"the value of {name} is missing")
@@ -359,8 +365,9 @@ def _together(a: Form, b: Form) -> int:
 
 
 def _degree(form: Form) -> int:
-    """The largest exponent or harmonic that occurs."""
-    return max((abs(e) for t in form.decoded() for e in (*t.powers, *t.harmonic)), default=0)
+    """The largest exponent that occurs, or harmonic, whose digits are finer."""
+    terms = form.decoded()
+    return max((e for t in terms for e in (*map(abs, t.powers), *(-(-abs(k) // FINER) for k in t.harmonic))), default=0)
 
 
 def reduced(

@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.algebra.spatial import Ad, Array, ad, compose, dot, inverse, rotate
 from dalembert.errors import Error
 from dalembert.formulations.lie_closed_form import screws
-from dalembert.model.model import Model
+from dalembert.model.model import Model, freed
 from dalembert.symbolic.closed_form.equations import equations
 from dalembert.symbolic.closed_form.form import Form
 from dalembert.symbolic.closed_form.paper import broken, document, in_markdown, plain, save
@@ -95,6 +95,8 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     -m2*sin(q2)/2
     """
     made = equations(robot, symbols, where=where)
+    if not robot.is_tree:
+        raise Error(f"the Lie-group form is of a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
     if made.tree.parents != (-1, 0):
         raise Error(f"the Lie-group form needs a chain of two joints; {robot.name} has parents {made.tree.parents}")
     s = screws(made.tree, made.symbols.positions())

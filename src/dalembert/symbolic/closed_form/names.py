@@ -12,6 +12,8 @@ GREEK = (
     *("sigma", "tau", "phi", "chi", "psi", "omega"),
 )
 
+_GREEK = {"tau": "\\tau", "phi": "\\varphi", "gamma": "\\gamma"}  # parts of the equations that are not in bold
+
 
 def braced(text: str) -> str:
     """A subscript or superscript."""
@@ -24,7 +26,7 @@ def entry_name(part: str, index: Sequence[int]) -> str:
     >>> print(entry_name("M", (0, 1)), entry_name("tau", (9,)))
     \mathbf{M}_{12} \tau_{10}
     """
-    head = "\\tau" if part == "tau" else f"\\mathbf{{{part}}}"
+    head = _GREEK.get(part) or f"\\mathbf{{{part}}}"
     return f"{head}_{braced((',' if max(index) > 8 else '').join(str(i + 1) for i in index))}"
 
 
@@ -51,11 +53,11 @@ def latex_name(name: str, symbols: Symbols) -> str:
     return f"{head}_{braced(sub)}" if sub else head
 
 
-def check_names(symbols: Symbols) -> None:
+def check_names(symbols: Symbols, closed: bool = False) -> None:
     """Refuse parameters that a reader would take for something else."""
     n, own = len(symbols.joints), symbols.names[len(symbols.parameters) :]
-    entries = [(part, i) for part in ("M", "C") for i in product(range(n), repeat=2)]
-    entries += [(part, (i,)) for part in ("g", "tau") for i in range(n)]
+    entries = [(part, i) for part in ("M", "C", *(("J", "G") if closed else ())) for i in product(range(n), repeat=2)]
+    entries += [(part, (i,)) for part in ("g", "tau", *(("phi", "gamma") if closed else ())) for i in range(n)]
     text = {label(part, i) for part, i in entries}
     taken = {entry_name(part, i): label(part, i) for part, i in entries}
     taken |= {latex_name(name, Symbols((), symbols.joints)): name for name in own}

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.symbolic.closed_form.form import Form, largest_of, reduced, sizes_of
+from dalembert.symbolic.closed_form.form import Form, reduced
 from dalembert.symbolic.closed_form.rational import meant
+from dalembert.symbolic.closed_form.terms import largest_of, sizes_of
 
 LEFT_OF_ZERO = 1e-14  # of the largest number: less is what rounding has left of a zero
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.cached import cached_property
-from dalembert.errors import Error
 from dalembert.symbolic.closed_form.form import Symbols
 from dalembert.symbolic.closed_form.names import braced, entry_name, label
 from dalembert.symbolic.closed_form.paper import display, document, in_markdown, plain, save
@@ -133,6 +132,7 @@ class _Writer:
         self.written: list[Assignment] = []
         self.values: list[_Written] = []
         self.temporaries = 0
+        self.angles: dict[int, int] = {}  # that are not positions themselves, by number
         self.named: dict[tuple[Fraction, str], _Written] = {}  # what has a name, but for its sign
 
     def assignments(self) -> list[Assignment]:
@@ -172,9 +172,10 @@ class _Writer:
 
     def _angle_name(self, node: Any) -> tuple[str, str]:
         inner = self.program.nodes[node[1]]
-        if inner[0] != "input":
-            raise Error("shared subexpressions know cosines and sines of joint positions only")
-        return f"{node[0][0]}{inner[2] + 1}", f"{node[0][0].upper()}_{braced(str(inner[2] + 1))}"
+        if inner[0] == "input":
+            return f"{node[0][0]}{inner[2] + 1}", f"{node[0][0].upper()}_{braced(str(inner[2] + 1))}"
+        index = f"a{self.angles.setdefault(node[1], len(self.angles) + 1)}"  # of a joint that follows others
+        return f"{node[0][0]}{index}", f"{node[0][0].upper()}_{{{index}}}"
 
     def _written(self, node: Any) -> _Written:
         op = node[0]
@@ -187,7 +188,8 @@ class _Writer:
         parts = [self.values[i] for i in operands(node)]
         weight = 1 + sum(p.weight for p in parts)
         if op in ("sin", "cos"):
-            return _Written(Fraction(1), f"{op}({parts[0].text})", f"\\{op}({parts[0].latex})", weight=weight)
+            text, latex = parts[0].whole()
+            return _Written(Fraction(1), f"{op}({text})", f"\\{op}({latex})", weight=weight)
         if op == "neg":
             return parts[0]._replace(size=-parts[0].size)
         value = _OPERATIONS[op](*parts)

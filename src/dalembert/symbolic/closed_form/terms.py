@@ -1,9 +1,11 @@
 """Terms with harmonics and exponents packed into integers: (2 k for a cosine, 2 k + 1 for a sine; exponents) -> coefficient."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 TRIG, POWER = 12, 8  # bits for a digit of k, and for an exponent
-HIGHEST = 127  # exponent that fits; harmonics have more room
+HIGHEST = 127  # exponent that fits
+FINER = 16  # times as large harmonics fit
 
 Key = tuple[int, int]
 
@@ -52,3 +54,42 @@ def digits(x: int, bits: int, count: int) -> tuple[int, ...]:
         values.append(digit)
         x = (x - digit) >> bits
     return tuple(reversed(values))
+
+
+class Terms(Protocol):
+    """A form: its terms over one denominator."""
+
+    terms: dict[Key, Any]
+    over: int
+
+
+def sizes_of(form: Terms) -> dict[int, float]:
+    """The largest coefficient before each product of symbols."""
+    sizes: dict[int, float] = {}
+    over = form.over
+    for (_, m), x in form.terms.items():
+        size = abs(x) / over
+        if size > sizes.get(m, 0.0):
+            sizes[m] = size
+    return sizes
+
+
+def largest_of(*sizes: Mapping[int, float]) -> dict[int, float]:
+    """The largest of several, for each product of symbols."""
+    largest: dict[int, float] = {}
+    for some in sizes:
+        for m, x in some.items():
+            if x > largest.get(m, 0.0):
+                largest[m] = x
+    return largest
+
+
+def sizes_of_product(a: Terms, b: Terms) -> dict[int, float]:
+    """Of what was added up in a product: what is far below it has cancelled but for rounding."""
+    sizes: dict[int, float] = {}
+    right = sizes_of(b)
+    for m, x in sizes_of(a).items():
+        for n, y in right.items():
+            if x * y > sizes.get(m + n, 0.0):
+                sizes[m + n] = x * y
+    return sizes

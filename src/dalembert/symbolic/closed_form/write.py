@@ -25,9 +25,10 @@ class TextStyle:
     def __init__(self, digits: int | None = 12) -> None:
         self.digits = digits
 
-    def angle(self, harmonic: Sequence[int], sine: bool) -> str:
+    def angle(self, factors: Sequence[Fraction], offset: float, sine: bool) -> str:
         """A cosine or a sine."""
-        return f"{'sin' if sine else 'cos'}({combination(harmonic, 'q{}'.format, '*')})"
+        pieces = [Piece(k < 0, self.product(abs(k), [f"q{i + 1}"])) for i, k in enumerate(factors) if k]
+        return f"{'sin' if sine else 'cos'}({joined([*pieces, *_constant(offset, self.digits)])})"
 
     def power(self, name: str, exponent: int) -> str:
         """A symbol to a power."""
@@ -55,12 +56,12 @@ class LatexStyle:
         self.names = {name: latex_name(name, symbols) for name in symbols.names}
         self.positions = [self.names[f"q{i + 1}"] for i in range(len(symbols.joints))]
 
-    def angle(self, harmonic: Sequence[int], sine: bool) -> str:
-        """A cosine or a sine."""
-        if self.short and set(harmonic) <= {-1, 0, 1}:
-            joint = self.apart.join(("-" if k < 0 else "") + str(i + 1) for i, k in enumerate(harmonic) if k)
+    def angle(self, factors: Sequence[Fraction], offset: float, sine: bool) -> str:
+        """A cosine or a sine; offsets are in the angles theta already."""
+        if self.short and set(factors) <= {-1, 0, 1}:
+            joint = self.apart.join(("-" if k < 0 else "") + str(i + 1) for i, k in enumerate(factors) if k)
             return f"{'S' if sine else 'C'}_{braced(joint)}"
-        inside = combination(harmonic, lambda i: self.positions[i - 1], " ")
+        inside = joined([Piece(k < 0, self.product(abs(k), [self.positions[i]])) for i, k in enumerate(factors) if k])
         return f"\\{'sin' if sine else 'cos'}({inside})"
 
     def power(self, name: str, exponent: int) -> str:
@@ -89,10 +90,9 @@ def powered(number: str) -> str:
     return f"{mantissa} \\cdot 10^{{{int(exponent)}}}" if exponent else number
 
 
-def combination(harmonic: Sequence[int], name: Callable[[int], str], times: str) -> str:
-    """2*q1 + q2."""
-    pieces = [Piece(k < 0, (f"{abs(k)}{times}" if abs(k) > 1 else "") + name(i + 1)) for i, k in enumerate(harmonic) if k]
-    return joined(pieces)
+def _constant(offset: float, digits: int | None) -> list[Piece]:
+    """A number as a summand, nothing for 0."""
+    return [Piece(offset < 0, f"{abs(offset):.{digits or 17}g}")] if offset else []
 
 
 def number(x: Fraction, digits: int | None = 12) -> str:
@@ -152,7 +152,8 @@ def _factors(term: Term, symbols: Symbols, style: Style) -> list[str]:
     still = len(symbols.parameters) + len(symbols.joints)
     parts = [(name, e) for name, e in zip(symbols.names, term.powers, strict=True)]
     first, last = ([style.power(name, e) for name, e in some if e] for some in (parts[:still], parts[still:]))
-    return [*first, *([style.angle(term.harmonic, term.sine)] if any(term.harmonic) else []), *last]
+    angle = (symbols.factors(term.harmonic), symbols.offset(term.harmonic), term.sine) if any(term.harmonic) else None
+    return [*first, *([] if angle is None else [style.angle(*angle)]), *last]
 
 
 def _pieces(terms: Sequence[Term], symbols: Symbols, style: Style, levels: Sequence[Callable[..., Term]]) -> list[Piece]:
@@ -220,7 +221,9 @@ def as_sympy(form: Form) -> Any:
     first = len(form.symbols.parameters)
     terms: list[Any] = []
     for term in form.ordered():
-        angle = sympy.Add(*(k * names[first + i] for i, k in enumerate(term.harmonic)))
+        factors, offset = form.symbols.factors(term.harmonic), form.symbols.offset(term.harmonic)
+        angles = [sympy.Rational(k.numerator, k.denominator) * names[first + i] for i, k in enumerate(factors)]
+        angle = sympy.Add(*angles, *([sympy.Float(offset)] if offset else []))
         factors = [name**e for name, e in zip(names, term.powers, strict=True) if e]
         number = sympy.Rational(term.coefficient.numerator, term.coefficient.denominator)
         terms.append(sympy.Mul(number, *factors, (sympy.sin if term.sine else sympy.cos)(angle)))

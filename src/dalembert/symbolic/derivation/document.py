@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arguments import choice, numbers, several, whole
 from dalembert.errors import Error
 from dalembert.model.edit import without_armature, without_friction
-from dalembert.model.model import Model, a_robot, refuse_loops
+from dalembert.model.model import Model, a_robot, freed
 from dalembert.quantities.dynamics import forward_dynamics, inverse_dynamics
 from dalembert.symbolic.closed_form.form import TooLongError
 from dalembert.symbolic.closed_form.names import latex_name
@@ -153,9 +153,13 @@ def derive(
     _has_derivation(method)
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
-    refuse_loops(robot, "derive")
-    if any(len(link.joint.parts) > 1 for link in robot.links):
+    if robot.several:
         raise Error(f"derive: derivations are of joints of one degree of freedom, and {robot.name} has others")
+    if not robot.is_tree:
+        raise Error(
+            f"derive: derivations are of trees whose joints are all free, which {robot.name} is not; {freed(robot)} has them, and "
+            "equations(robot) has closed forms"
+        )
     if robot.n > whole(longest, "longest", 0):
         raise Error(
             f"the derivation for the {robot.n} joints of {robot.name} would fill many pages; "
@@ -184,7 +188,7 @@ def derive(
 
 def _has_derivation(method: str) -> None:
     for derived, others in FAMILIES.items():
-        if method in others:
+        if isinstance(method, str) and method in others:
             raise Error(f"{method} has no derivation of its own: that of {derived} derives what it evaluates")
     choice(method, "method of a derivation:", METHODS)
 

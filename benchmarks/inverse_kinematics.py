@@ -1,0 +1,80 @@
+"""Inverse kinematics of random poses within reach and limits, beside Robotics Toolbox's compiled ik_LM if installed: one thread.
+
+python benchmarks/inverse_kinematics.py
+"""
+
+import statistics
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+import dalembert as da
+
+ARMS = ("puma560", "ur5", "panda", "xarm7")
+TARGETS, ALONE, THEIRS = 100_000, 1000, 300
+
+
+def toolbox(robot):
+    """The same arm as a chain of elementary transforms; its solver is C++ code."""
+    import roboticstoolbox as rtb
+
+    parts = [
+        (
+            rtb.ET.SE3(link.before.matrix),
+            rtb.ET.Rz(jindex=i, qlim=[link.joint.lower, link.joint.upper]),
+            rtb.ET.SE3(link.after.matrix),
+        )
+        for i, link in enumerate(robot.links)
+    ]
+    return rtb.ETS([x for part in parts for x in part])
+
+
+def seconds(function, arguments):
+    """The time of each call, and the results."""
+    found, times = [], []
+    for x in arguments:
+        start = time.perf_counter()
+        found.append(function(x))
+        times.append(time.perf_counter() - start)
+    return times, found
+
+
+def figures():
+    """Lines of name, value, unit and the bar, if there is one; less is better."""
+    da.set_threads(1)
+    for name in ARMS:
+        robot = da.robot(name)
+        targets = robot.pose(robot.random_configuration(0, TARGETS))
+        robot.inverse_kinematics(targets[:1000]), robot.inverse_kinematics(targets[0])  # compiled now
+        start = time.perf_counter()
+        found = robot.inverse_kinematics(targets, progress=False)
+        mean = (time.perf_counter() - start) / TARGETS
+        off = np.abs(robot.pose(found.q) - targets).max()
+        outside = np.maximum(robot.lower - found.q, found.q - robot.upper).max()
+        alone, _ = seconds(robot.inverse_kinematics, targets[:ALONE])
+        yield f"{name}: of {TARGETS:,} poses, not solved to 1e-10", np.count_nonzero(~found.solved), "", 0
+        yield f"{name}: largest difference from the target", off, "1 or m", 1e-10
+        yield f"{name}: joints beyond their limits by", max(outside, 0.0), "rad", 0
+        yield f"{name}: a target of a batch", mean * 1e6, "us", 8
+        yield f"{name}: one target, median", statistics.median(alone) * 1e6, "us", 500
+        if find_spec("roboticstoolbox"):
+            yield from beside(name, toolbox(robot), targets[:THEIRS], mean)
+
+
+def beside(name, chain, targets, mean):
+    """Robotics Toolbox to the same accuracy, with the better of its two usual dampings."""
+    best = 0.0, 0.0
+    for method, k in (("chan", 0.1), ("sugihara", 1e-4)):
+        times, found = seconds(lambda T: chain.ik_LM(T, tol=5e-21, joint_limits=True, method=method, k=k), targets)  # noqa: B023
+        solved = float(np.mean([bool(x.success) for x in found]))
+        best = max(best, (solved, -statistics.mean(times)))
+    share, theirs = best[0], -best[1]
+    yield f"{name}: Robotics Toolbox's ik_LM, a target", theirs * 1e6, "us", None
+    yield f"{name}: Robotics Toolbox's ik_LM, solved", share * 100, "%", None
+    yield f"{name}: times as fast as that in a batch", theirs / mean, "x", None
+
+
+if __name__ == "__main__":
+    for name, value, unit, bar in figures():
+        print(f"{name}: {value:.3g} {unit}" + ("" if bar is None else f" (at most {bar:g})"), flush=True)

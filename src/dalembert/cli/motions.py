@@ -1,0 +1,49 @@
+"""What commands that find motions share: limits, a table of extremes, and the file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dalembert.cli.changes import one_or_several
+from dalembert.cli.parts import said
+from dalembert.errors import Error
+from dalembert.simulation.trajectory import Trajectory
+
+
+def _limit(metavar: str, what: str) -> Any:
+    return typer.Option(metavar=metavar, help=f"{what}, one number for all joints, or one for each.")
+
+
+Speed = Annotated[str | None, _limit("QD", "Greatest velocities")]
+Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations")]
+Effort = Annotated[str | None, _limit("TAU", "Greatest joint forces")]
+Lower = Annotated[str | None, _limit("Q", "Least positions")]
+Upper = Annotated[str | None, _limit("Q", "Greatest positions")]
+Step = Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds between the samples of the file.")]
+
+
+def given_limits(given: dict[str, str | None]) -> dict[str, Any]:
+    """Those that were given, by name, as numbers."""
+    return {name: one_or_several(text, f"the limit of {name}") for name, text in given.items() if text is not None}
+
+
+def motion_file(output: str) -> None:
+    """Refuse files that no motion is written to, before it is sought."""
+    if Path(output).suffix.lower() not in (".csv", ".npz"):
+        raise Error(f"{output}: a motion is written as .csv or .npz")
+
+
+def write_motion(motion: Trajectory, output: str) -> None:
+    """The motion as a file, and a line that says so."""
+    (motion.to_npz if Path(output).suffix.lower() == ".npz" else motion.to_csv)(output)
+    said(f"{output}: {len(motion)} states")
+
+
+def extremes(motion: Trajectory) -> list[list[str]]:
+    """A table of the positions that each joint reaches, and its greatest velocity, acceleration and force."""
+    rows = [["joint", "from", "to", "largest |qd|", "largest |qdd|", "largest |tau|"]]
+    for j, name in enumerate(motion.robot.joint_names):
+        largest = (abs(x[:, j]).max() for x in (motion.qd, motion.qdd, motion.tau))
+        rows.append([name, *(f"{x:.4g}" for x in (motion.q[:, j].min(), motion.q[:, j].max(), *largest))])
+    return rows

@@ -1,0 +1,108 @@
+"""Commands that find motions."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from dalembert.cli.changes import values
+from dalembert.cli.computing import numbers_of
+from dalembert.cli.parts import listed, said, show
+from dalembert.derived.task_space import ROWS
+from dalembert.errors import Error
+from dalembert.files import write_states
+from dalembert.model.pose import Pose
+from dalembert.planning.finding import STARTS
+from dalembert.planning.inverse import InverseKinematics
+from dalembert.robots import Robot
+
+
+def ik(
+    robot: Robot,
+    pose: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pose",
+            "-p",
+            metavar="POSE",
+            help="Where to: X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW in metres and radians; repeat the option for more poses.",
+        ),
+    ] = None,
+    link: Annotated[
+        str | None, typer.Option("--link", "-l", metavar="NAME", help="A link or frame; default: the last link.")
+    ] = None,
+    q0: Annotated[str | None, typer.Option("--q0", metavar="Q", help="Where to start: a number for each joint.")] = None,
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="ROWS", help=f"What counts of the pose: any of {','.join(ROWS)}.")
+    ] = None,
+    body: Annotated[bool, typer.Option("--body", help="Take the rows in the axes of the hand, not in those of the world.")] = False,
+    no_limits: Annotated[bool, typer.Option("--no-limits", help="Let joints pass their limits.")] = False,
+    posture: Annotated[
+        str | None, typer.Option("--posture", metavar="Q", help="Positions to stay near, of an arm with freedom left.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--every", help="All solutions of one pose.")] = False,
+    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts to try at most.")] = STARTS,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv, .npy or .npz file, or - (CSV).")
+    ] = None,
+) -> None:
+    """Joint positions that bring the hand to a pose; exit code 1 where it is out of reach."""
+    if not pose:
+        raise Error("ik needs a pose, such as --pose 0.4,0.2,0.3 (a point) or --pose 0.4,0.2,0.3,0,1.5,0 (with roll, pitch, yaw)")
+    found = robot.inverse_kinematics(
+        _targets(pose),
+        link,
+        q0=None if q0 is None else numbers_of(robot, q0, "q", "--q0"),
+        rows=None if rows is None else listed(rows),
+        frame="body" if body else "world_aligned",
+        limits=not no_limits,
+        posture=None if posture is None else numbers_of(robot, posture, "q", "--posture"),
+        every=every,
+        starts=starts,
+        progress=False,
+    )
+    q, solved = found.q.reshape(-1, robot.n), np.atleast_1d(found.solved)
+    if output is not None:
+        write_states(robot, output, [{"q": q}])
+        if output != "-":
+            said(f"{output}: {len(q)} positions")
+    else:
+        show([["joint", *(f"q{k + 1}" if len(q) > 1 else "q" for k in range(len(q)))], *_columns(robot, q)])
+        for k in range(len(q)):
+            print(_told(found, k, len(q)))
+    raise typer.Exit(0 if solved.all() else 1)
+
+
+def _targets(given: list[str]) -> Any:
+    """All points, or all poses."""
+    places = [values(text, "--pose", (3, 6)) for text in given]
+    if len({len(place) for place in places}) > 1:
+        raise Error("--pose needs points X,Y,Z or poses X,Y,Z,ROLL,PITCH,YAW, not both")
+    found = [place if len(place) == 3 else Pose.of(place[:3], place[3:]) for place in places]
+    return found if len(found) > 1 else found[0]
+
+
+def _columns(robot: Robot, q: Any) -> list[list[str]]:
+    return [[name, *(f"{x:.9g}" for x in column)] for name, column in zip(robot.joint_names, q.T, strict=True)]
+
+
+def _told(found: InverseKinematics, k: int, count: int) -> str:
+    """How near one of the results is."""
+    distance, angle = (float(np.atleast_1d(x)[k]) for x in (found.distance, found.angle))
+    which = f"q{k + 1}: " if count > 1 else ""
+    off = f"{distance:.3g} m and {angle:.3g} rad"
+    return (
+        f"{which}solved, off by {off}" if np.atleast_1d(found.solved)[k] else f"{which}not reached, the nearest pose is {off} away"
+    )
+
+
+COMMANDS = (
+    (
+        ik,
+        [
+            "dalembert ik puma560 --pose 0.4,0.2,0.3",
+            "dalembert ik ur5 --pose 0.4,0.2,0.3,0,1.5,0 --every",
+            "dalembert ik panda --link panda_hand -p 0.4,0.2,0.3,3.14159,0,0 --posture 0,-0.5,0,-2,0,1.6,0.7 -o q.csv",
+        ],
+    ),
+)

@@ -1,0 +1,176 @@
+"""Positions of a robot: what their entries are called, where balls and free bodies are among them, by name and at random."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import by_name, choice, frozen_array, listed, numbers, room, text, whole
+from dalembert.errors import Error, brief, unknown
+from dalembert.model.links import POSES, SEVERAL
+
+if TYPE_CHECKING:
+    from dalembert.model.model import Model
+
+OPEN = 1e-6  # the gap, in m or rad, from which on a loop counts as open
+
+
+class Virtual(NamedTuple):
+    """A joint of several degrees of freedom in a robot that `spread` made: its name and kind, and the links without mass."""
+
+    joint: str
+    kind: str
+    links: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """A ball or free joint: where its positions begin in q, and its velocities in qd."""
+
+    joint: str
+    kind: str
+    q: int
+    v: int
+
+    @property
+    def positions(self) -> slice:
+        """In q: the quaternion, and then the point."""
+        return slice(self.q, self.q + len(POSES[self.kind]))
+
+    @property
+    def velocities(self) -> slice:
+        """In qd: the angular velocity, and then the linear one."""
+        return slice(self.v, self.v + len(SEVERAL[self.kind]))
+
+
+def position_names(robot: "Model") -> tuple[str, ...]:
+    """Names of the entries of q: those of the joints, and of a free joint `base`, base.qw to base.qz and base.px to base.pz."""
+    names = list(robot.joint_names)
+    for run in reversed(robot.runs):
+        names[run.velocities] = [f"{run.joint}.{part}" for part in POSES[run.kind]]
+    return tuple(names)
+
+
+def runs(robot: "Model") -> tuple[Run, ...]:
+    """The ball and free joints, in order: what is not the same in q and in qd."""
+    several = [(x.joint, x.kind) for x in robot.virtual] or [(x.joint.name, x.joint.kind) for x in robot.links]
+    posed = [(name, kind) for name, kind in several if kind in POSES]
+    places = [robot.joint_names.index(f"{name}.{SEVERAL[kind][0][0]}") for name, kind in posed]
+    order = sorted(range(len(posed)), key=places.__getitem__)
+    return tuple(Run(*posed[i], places[i] + k, places[i]) for k, i in enumerate(order))
+
+
+def _generator(rng: Any) -> "np.random.Generator":
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    return np.random.default_rng(whole(rng, "rng, unless it is a numpy Generator,", 0))
+
+
+def neutral(robot: "Model") -> Array:
+    """Zero, or the nearest position within the limits, (1, 0, 0, 0) of quaternions; an error where that leaves a loop open."""
+    q = np.clip(np.zeros(robot.n), robot.lower, robot.upper)
+    for loop in robot.loops:
+        if (gap := float(np.abs(loop.equations(robot, q if callable(loop.kind) else q.astype(object)).astype(float)).max())) > OPEN:
+            raise Error(f"the loop {loop.told} of {robot.name} is open by {gap:.3g} at q = 0; robot.settle(q) closes it")
+    return with_poses(robot, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
+
+
+def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
+    """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
+
+    Without limits a revolute joint takes -pi .. pi and a prismatic one -1 .. 1 m. Balls and free bodies take any rotation.
+    """
+    if robot.loops:
+        raise Error(
+            f"random positions leave the loops of {robot.name} open; robot.settle(robot.without_loops().random_configuration()) "
+            "closes them where it can"
+        )
+    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
+    low, high = robot.lower, robot.upper
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
+    )
+    sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
+    sizes = [whole(size, "each of shape", 0) for size in sizes]
+    room("random_configuration", 3 * 8 * prod(sizes) * max(robot.n, 1), "request fewer at once")
+    generator = _generator(rng)
+    share = generator.uniform(size=(*sizes, robot.n))
+
+    def pose(run: Run) -> Array:
+        quaternion = generator.normal(size=(*sizes, 4))
+        quaternion /= np.sqrt((quaternion**2).sum(axis=-1, keepdims=True))
+        return np.concatenate([quaternion, generator.uniform(-1.0, 1.0, (*sizes, len(POSES[run.kind]) - 4))], axis=-1)
+
+    return with_poses(robot, low * (1 - share) + high * share, pose)
+
+
+def to_array(robot: "Model", values: Mapping[str, Any], default: float | None = None) -> Array:
+    """Joint values by name to an array in joint order; names left out take `default`, or are an error.
+
+    With names of positions of a ball or free joint (`position_names`) they are positions, (..., nq).
+    """
+    given = by_name(values, "values", "{'joint1': 0.0}")
+    known = robot.position_names if (set(given) - set(robot.joint_names)) & set(robot.position_names) else robot.joint_names
+    for name in given:
+        choice(name, f"joint of {robot.name}:", known)
+    missing = [name for name in known if name not in values]
+    if missing and default is None:
+        raise Error(f"no value for joint {', '.join(map(repr, missing))}; give one, or default=0.0")
+    parts = [frozen_array(values.get(name, default), None, f"the value of joint {name!r}") for name in known]
+    try:
+        return np.stack(np.broadcast_arrays(*parts), axis=-1) if parts else np.zeros(0)
+    except ValueError:
+        raise Error(f"the values do not broadcast: shapes {brief([p.shape for p in parts])}") from None
+
+
+def to_dict(robot: "Model", array: Any) -> dict[str, Any]:
+    """An array (..., n) in joint order, or positions (..., nq), to values by name."""
+    array = numbers(array, "the array of to_dict", complex_=True)
+    if array.ndim == 0 or array.shape[-1] not in (robot.n, robot.nq):
+        sizes = f"{robot.n}" if robot.n == robot.nq else f"{robot.n} (or {robot.nq} positions)"
+        raise Error(f"to_dict needs {sizes} joint values along the last axis, got an array of shape {array.shape}")
+    names = robot.joint_names if array.shape[-1] == robot.n else robot.position_names
+    return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(names)}
+
+
+def reorder(robot: "Model", array: Any, from_names: Any) -> Array:
+    """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
+
+    With the names of all positions (`position_names`) it is one of positions, (..., nq). Names that are not joints of this
+    robot are ignored; a joint that is not named is an error.
+    """
+    array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
+    for name in names:
+        text(name, "each of from_names")
+    if array.ndim == 0 or array.shape[-1] != len(names):
+        raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
+    place = {name: k for k, name in enumerate(names)}
+    if len(place) < len(names):
+        raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
+    wanted = robot.position_names if set(robot.position_names) <= set(names) else robot.joint_names
+    for name in wanted:
+        if name not in place:
+            raise unknown("joint in from_names:", name, names)
+    return array[..., [place[name] for name in wanted]]
+
+
+def with_poses(robot: "Model", positions: Array, pose_of: Callable[[Run], Array]) -> Array:
+    """Positions (..., nq) from those of the joints, (..., n), and poses for the ball and free ones."""
+    parts, at = list[Array](), 0
+    for run in robot.runs:
+        pose = pose_of(run)
+        parts += [positions[..., at : run.v], np.broadcast_to(pose, (*positions.shape[:-1], pose.shape[-1]))]
+        at = run.velocities.stop
+    return np.concatenate([*parts, positions[..., at:]], axis=-1) if parts else positions
+
+
+def without_poses(robot: "Model", q: Array) -> Array:
+    """Positions of the joints (..., n), 0 where they are those of a ball or free joint."""
+    parts, at = list[Array](), 0
+    for run in robot.runs:
+        parts += [q[..., at : run.q], np.zeros((*q.shape[:-1], len(SEVERAL[run.kind])))]
+        at = run.positions.stop
+    return np.concatenate([*parts, q[..., at:]], axis=-1) if parts else q

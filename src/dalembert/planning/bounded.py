@@ -1,0 +1,278 @@
+"""Limits of a motion: what they are, where a motion comes nearest to them, and the least cost within them.
+
+Limits hold at all times, not only at some points: wherever a motion that was found goes beyond one, the peak becomes a constraint,
+and the search goes on. SLSQP solves for the constraints at hand, in the coordinates of the Gauss-Newton metric.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import by_name, choice, numbers
+from dalembert.errors import Error, optional
+from dalembert.model.model import Model
+from dalembert.planning.effort import Coordinates, Problem, Tell
+from dalembert.planning.transcription import Grid, rates
+
+WORDS = ("a position", "a velocity", "an acceleration", "a force")
+MARGIN = 2e-6  # of a limit: constraints are at least so much inside
+KEPT = 1e-6  # and peaks so much, which leaves room for what lies between the instants that were looked at
+SMALL = 1e-4  # of a limit: where no peak is farther beyond, constraints move inside by twice as much, and that settles it
+FINE = 16  # instants looked at in each interval
+COARSE = 2  # of them that may be constraints from the start
+NEAR = 0.25  # of a limit: instants nearer to it are
+PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0, 1e4)
+LOST = 1e-3  # of a limit: where SLSQP ends farther beyond its own constraints, it has failed
+ROUNDS = 15
+ITERATIONS = 100
+
+
+class Limits(NamedTuple):
+    """Lowest and highest values of q, qd, qdd and tau, (4, n), infinite where there is no limit, and what they are relative to."""
+
+    low: Array
+    high: Array
+    size: Array
+
+    def slack(self, values: Array) -> Array:
+        """(2, 4, K, n): how far q, qd, qdd and tau (4, K, n) are inside; negative beyond a limit."""
+        low, high, size = (x[:, None, :] for x in self)
+        return np.stack([values - low, high - values]) / size
+
+
+def limits_of(robot: Model, given: Any) -> Limits | None:
+    """The robot's own limits with those that are given by name; None where there are none."""
+    if given is None or given is False:
+        return None
+    joints, n = robot.joints, robot.n
+    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": np.full(n, np.inf)}
+    for name, own in (("qd", "velocity_limit"), ("tau", "effort_limit")):
+        own_limit = np.array([getattr(joint, own) for joint in joints], dtype=float)
+        found[name] = np.where(own_limit > 0, own_limit, np.inf)
+    if given is not True:
+        found |= _named(given, found, n)
+    for name in ("qd", "qdd", "tau"):
+        if not (found[name] > 0).all():
+            raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
+    empty = ~(found["lower"] < found["upper"])
+    if empty.any():
+        j = int(np.argmax(empty))
+        raise Error(f"limits: {robot.joint_names[j]} has no range, {found['lower'][j]:g} .. {found['upper'][j]:g}")
+    high = np.stack([found["upper"], found["qd"], found["qdd"], found["tau"]])
+    low = np.concatenate([found["lower"][None], -high[1:]])
+    wide = (high - low) / 2
+    limits = Limits(low, high, np.where(np.isfinite(wide), wide, 1.0))
+    return limits if np.isfinite(low).any() or np.isfinite(high).any() else None
+
+
+def _named(given: Any, known: Mapping[str, Any], n: int) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    for name, value in by_name(given, "limits", "{'tau': [50.0, 30.0]}").items():
+        choice(name, "limit:", known)
+        array = numbers(value, f"limits: {name}").astype(float)
+        if array.shape not in ((), (n,)) or np.isnan(array).any():
+            raise Error(f"limits: {name} must be one number or {n} (one per joint), got {array.tolist()}")
+        found[name] = np.broadcast_to(array, (n,)).copy()
+    return found
+
+
+class Rows(NamedTuple):
+    """Constraints, (k,) each: the side (0: low, 1: high), the kind (q, qd, qdd, tau), the share of the duration, and the joint."""
+
+    side: Array
+    kind: Array
+    at: Array
+    joint: Array
+
+
+class Bounded:
+    """The motions of a problem within limits."""
+
+    def __init__(self, problem: Problem, limits: Limits) -> None:
+        self.problem, self.limits = problem, limits
+        more = np.maximum(2 * MARGIN - self._nearest_of_what_is_fixed(), 0.0)
+        # a hair wider where a given state or position lies on a limit: no motion could keep a margin there
+        self.touched = more > 0
+        self.limits = limits._replace(low=limits.low - more[0] * limits.size, high=limits.high + more[1] * limits.size)
+        count = problem.motions.intervals * FINE
+        self.rough = problem.motions.at(np.arange(count // 4 + 1) * 4 / count)
+        self.fine = problem.motions.at(np.arange(count + 1) / count)
+
+    def _nearest_of_what_is_fixed(self) -> Array:
+        """The least slacks (2, 4, n) of the states at both ends and of the positions on the way."""
+        motions, n = self.problem.motions, self.problem.robot.n
+        z = np.zeros((motions.free.shape[1], n))
+        nearest = self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)).min(axis=2)
+        way = motions.at(motions.shares).motion(z, 1.0)[:1]
+        on_the_way = self.limits.slack(np.broadcast_to(way, (4, *way.shape[1:])))[:, 0].min(axis=1, initial=np.inf)
+        nearest[:, 0] = np.minimum(nearest[:, 0], on_the_way)
+        return nearest
+
+    def values(self, grid: Grid, z: Array, T: float) -> Array:
+        """q, qd, qdd and tau, (4, K, n)."""
+        motion = grid.motion(z, T)
+        return np.concatenate([motion, self.problem.slopes(*motion, self.problem.slip)[0][None]])
+
+    def peaks(self, z: Array, T: float, below: float) -> tuple[Rows, Array]:
+        """Where slacks are least, among their neighbours, and below a number; each on a parabola through three, and once more."""
+        s = self.limits.slack(self.values(self.fine, z, T))
+        before, after = np.roll(s, 1, axis=2), np.roll(s, -1, axis=2)
+        before[:, :, 0], after[:, :, -1] = np.inf, np.inf
+        found = np.nonzero((s < below + 0.01) & (s <= before) & (s < after))
+        side, kind, k, joint = found
+        h = 1 / (len(self.fine.at) - 1)
+        rows = Rows(side, kind, h * (k + _lowest(before[found], s[found], after[found])), joint)
+        h /= 16
+        near = [self.slack_of(rows._replace(at=np.clip(rows.at + d, 0.0, 1.0)), z, T) for d in (-h, 0.0, h)]
+        rows = rows._replace(at=np.clip(rows.at + h * _lowest(*near), 0.0, 1.0))
+        least = self.slack_of(rows, z, T)
+        there = least < below
+        return Rows(*(x[there] for x in rows)), least[there]
+
+    def slack_of(self, rows: Rows, z: Array, T: float) -> Array:
+        """The slacks (k,) of constraints."""
+        shares, place = np.unique(rows.at, return_inverse=True)
+        s = self.limits.slack(self.values(self.problem.motions.at(shares), z, T))
+        return s[rows.side, rows.kind, place, rows.joint]
+
+    def first(self, z: Array, T: float) -> Rows:
+        """Constraints to begin with: at instants where the free optimum is near a limit of a joint, or beyond it."""
+        s = self.limits.slack(self.values(self.fine, z, T))[:, :, :: FINE // COARSE]
+        s[:, :, [0, -1]] = np.inf  # the ends are fixed
+        side, kind, k, joint = np.nonzero(s < NEAR)
+        return Rows(side, kind, self.fine.at[:: FINE // COARSE][k], joint)
+
+
+def _lowest(a: Array, b: Array, c: Array) -> Array:
+    """Where the parabola through values at -1, 0 and 1 is lowest, within them; 0 at an end, where one of them is infinite."""
+    bend = a - 2 * b + c
+    inner = np.isfinite(bend) & (bend > 0)
+    return np.where(inner, np.clip(0.5 * np.where(inner, a - c, 0.0) / np.where(inner, bend, 1.0), -1.0, 1.0), 0.0)
+
+
+class Constraints:
+    """The slacks of some constraints beyond a margin, and their derivatives, as functions of x."""
+
+    def __init__(self, bounded: Bounded, rows: Rows, x: Coordinates, margin: float = MARGIN) -> None:
+        self.margin = np.where(bounded.touched[rows.side, rows.kind, rows.joint], MARGIN, margin)
+        self.bounded, self.x, self.side, self.kind, self.joint = bounded, x, rows.side, rows.kind, rows.joint
+        shares, self.place = np.unique(rows.at, return_inverse=True)
+        self.grid = bounded.problem.motions.at(shares)
+        self.factor = np.where(rows.side == 0, 1.0, -1.0) / bounded.limits.size[rows.kind, rows.joint]
+
+    def slack(self, x: Array) -> Array:
+        """(k,)."""
+        values = self.bounded.values(self.grid, *self.x.at(x))
+        return self.bounded.limits.slack(values)[self.side, self.kind, self.place, self.joint] - self.margin
+
+    def slopes(self, x: Array) -> Array:
+        """(k, x)."""
+        z, T = self.x.at(x)
+        motion, (n, k) = self.grid.motion(z, T), (z.shape[1], len(self.kind))
+        _, D = self.bounded.problem.forces(self.grid, motion)
+        # how the value of each row depends on q, qd and qdd of all joints there, (3, k, n)
+        through = np.zeros((3, k, n))
+        plain = self.kind < 3
+        through[self.kind[plain], np.flatnonzero(plain), self.joint[plain]] = 1.0
+        through[:, ~plain] = D[:, self.place[~plain], self.joint[~plain]]
+        through *= self.factor[:, None]
+        by_z = np.einsum("akf,akn->kfn", self.grid.free[:, self.place] * rates(T), through)
+        by_duration = (through * self.grid.by_duration(motion, T)[:, self.place]).sum(axis=(0, 2))
+        return self.x.pulled(by_z, by_duration, T)
+
+
+class Penalty:
+    """The cost with a penalty for the squares of what exceeds a limit, at instants of a grid, and its gradient."""
+
+    def __init__(self, bounded: Bounded, x: Coordinates, weight: float) -> None:
+        self.bounded, self.x, self.weight = bounded, x, weight
+        self.grid = bounded.rough
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Relative to the cost at the start, as that of the coordinates."""
+        cost, gradient = self.x.cost(x)
+        (z, T), limits = self.x.at(x), self.bounded.limits
+        motion = self.grid.motion(z, T)
+        tau, D = self.bounded.problem.forces(self.grid, motion)
+        beyond = np.maximum(-limits.slack(np.concatenate([motion, tau[None]])), 0.0)
+        by_value = self.weight * (beyond[1] - beyond[0]) / limits.size[:, None, :]
+        by_motion = by_value[:3] + np.vecmat(by_value[3], D)
+        by_duration = (by_motion * self.grid.by_duration(motion, T)).sum()
+        gradient = gradient + self.x.pulled(self.grid.pulled(by_motion, T), by_duration, T)
+        return cost + 0.5 * self.weight * float((beyond**2).sum()), gradient
+
+
+def within(problem: Problem, limits: Limits, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+    """The motion of least cost near a given one, which is best without limits, that keeps all limits at all times.
+
+    Where SLSQP does not find it from there, penalties bring the motion near the limits first.
+    """
+    bounded = Bounded(problem, limits)
+    if not len(bounded.peaks(z, T, KEPT)[1]):
+        return z, T
+    x = Coordinates(problem, z, T, durations).curved()
+    found = _solved(bounded, x, x.start, tell)
+    if found is None:
+        near = _penalized(bounded, x, tell)
+        found = _solved(bounded, x, near, tell)
+        if found is None:
+            raise impossible(problem.robot, limits, bounded, *x.at(near))
+    return x.at(found)
+
+
+def _solved(bounded: Bounded, x: Coordinates, at: Array, tell: Tell) -> Array | None:
+    """By SLSQP, round by round, until no peak is beyond a limit; None where it does not get there."""
+    minimize, margin = optional("scipy.optimize", "identify").minimize, MARGIN
+    rows = _joined(bounded.first(*x.at(at)), bounded.peaks(*x.at(at), KEPT)[0])
+    for _ in range(ROUNDS):
+        held = Constraints(bounded, rows, x, margin)
+        solved = minimize(
+            x.cost, at, jac=True, method="SLSQP", bounds=x.bounds if x.free_duration else None, callback=lambda _: tell(),
+            constraints={"type": "ineq", "fun": held.slack, "jac": held.slopes}, options={"maxiter": ITERATIONS, "ftol": 1e-7},
+        )  # fmt: skip
+        at = solved.x
+        if not (np.isfinite(at).all() and held.slack(at).min() > -LOST):
+            return None
+        found, least = bounded.peaks(*x.at(at), KEPT)
+        if not len(least):
+            return at
+        rows = _joined(rows, found)
+        margin += 2 * float(-least.min()) if -least.min() < SMALL else 0.0
+    return None
+
+
+def _penalized(bounded: Bounded, x: Coordinates, tell: Tell) -> Array:
+    """The motion that exceeds limits least, or nearly so: penalties grow, each begun with what the last one found."""
+    minimize, at = optional("scipy.optimize", "identify").minimize, x.start
+    for weight in PENALTIES:
+        options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-6, "gtol": 1e-5}
+        penalty = Penalty(bounded, x, weight)
+        at = minimize(penalty, at, jac=True, method="L-BFGS-B", bounds=x.bounds, options=options, callback=lambda _: tell()).x
+    return at
+
+
+def _joined(a: Rows, b: Rows) -> Rows:
+    return Rows(*map(np.concatenate, zip(a, b, strict=True)))
+
+
+def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: float) -> Error:
+    """The error of a motion that cannot keep its limits: the one that it exceeds most."""
+    rows, least = bounded.peaks(z, T, KEPT)
+    worst = int(np.argmin(least))
+    side, kind, joint = rows.side[worst], rows.kind[worst], rows.joint[worst]
+    limit = (limits.low, limits.high)[side][kind, joint]
+    value = limit + (1, -1)[side] * least[worst] * limits.size[kind, joint]
+    return exceeding(robot, int(kind), int(joint), float(value), float(limit), f"at t = {rows.at[worst] * T:.4g} s")
+
+
+def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str) -> Error:
+    """The error of a limit that cannot be kept."""
+    what, units = WORDS[kind], ("", "/s", "/s^2")
+    turns = robot.joints[joint].kind != "prismatic"
+    unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
+    return Error(
+        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} needs {what} of "
+        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; allow more time, or more of it"
+    )
