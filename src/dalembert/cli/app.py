@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, effort, identifying, looking, reaching, sizing, writing
+from dalembert.cli import computing, effort, identifying, looking, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -56,7 +56,8 @@ def options(
 
 PANELS = {
     "Inspect a robot": (looking,),
-    "Compute": (computing, sizing),
+    "Compute": (computing,),
+    "Size": (sweeping, sizing),
     "Find motions": (reaching, effort),
     "Identify": (identifying,),
     "Write": (writing,),

@@ -68,8 +68,8 @@ def with_numbers(tree: Tree, numbers: Mapping[Slot, Any]) -> Tree:
 def varied(model: Model, quantity: str, names: tuple[str, ...], link: str | None = None) -> Callable[..., Any]:
     """A quantity as a function of its inputs and of those named, by keyword.
 
-    They are `payload` (kg), `payload_com` (3,) in the axes of the link or frame that carries it (default: the end), `gravity` (3,) in
-    the world, `damping` and `coulomb` (n,), and numbers of the tree, which `named_parameters` lists.
+    They are `payload` (kg), `payload_com` (3,) in the axes of the link or frame that carries it (default: the end), `gravity` (3,)
+    in the world, `damping` and `coulomb` (n,), and numbers of the tree, which `named_parameters` lists.
     """
     if not model.is_tree or model.runs:
         raise Error(
@@ -89,7 +89,8 @@ def varied(model: Model, quantity: str, names: tuple[str, ...], link: str | None
         trees = [tree]
         if place is not None:
             trees.append(_load(tree, *place, more.get(LOAD, zeros(()))[()], more.get(PLACE, zeros(3))))
-        extra = [more[name] * (given["qd"] if name == "damping" else sign(given["qd"])) for name in FRICTION if name in more]
+        qd = given.get("qd", zeros(model.n))
+        extra = [more[name] * (qd if name == "damping" else sign(qd)) for name in FRICTION if name in more]
         return _QUANTITIES[quantity](rubbing, trees, given, extra)
 
     return body

@@ -2,12 +2,12 @@
 
 Input j of state k comes from a word of 64 bits, and needs no other state, so that any part of a sweep can be made again anywhere:
 
-    hashed     x = mix(k g + s_j): a counter through the finalizer of splitmix64; two inputs share a word, the second has its low half
+    hashed     x = mix(k g + s_j): a counter through the finalizer of splitmix64; every second input has the low half of a word
     spread     x = k a_j + s_j mod 2^64: the Kronecker sequence of the powers of a generalized golden ratio
-    u = x / 2^64 in [0, 1),   input = low + width min(max(a u + b, 0), 1)
+    u = x / 2^64 in [0, 1),   input = low + width u
 
-a = 1, b = 0 are uniform inputs; with a > 1 the share 1 - 1/a of them lies at the ends of the range. A stepped input goes through
-points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one, as NumPy does.
+or min(max(low + width u, least), most) with a wider range, so that a share of the inputs lies at the ends of the given one. A
+stepped input goes through points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one, as NumPy does.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ FIXED, HASHED, SPREAD, STEPPED = "f", "h", "s", "g"  # kinds of inputs; capital 
 GOLDEN, MIX = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 LAST = 31  # the last shift of the finalizer
 WORD = (1 << 64) - 1
-ROWS = 6  # of the table of inputs: multiplier, shift, low, width, a, b; of a grid: step for width, count and stride for a and b
+ROWS = 6  # of the table of inputs: multiplier, shift, low, width, least, most; of a grid: step for width, then count and stride
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Inputs:
             x = mixed(k * np.uint64(GOLDEN) + shift) if kind.lower() == HASHED else k * factor + shift
         x = x << np.uint64(32) if self.second[j] else x
         u = ((x >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
+        x = u * width + low
         if kind.isupper():
-            u = u * a + b
-            u = np.where(u > 0.0, u, 0.0)
-            u = np.where(u < 1.0, u, 1.0)
-        return u * width + low
+            x = np.where(x > a, x, a)
+            x = np.where(x < b, x, b)
+        return x
 
 
 def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) -> Inputs:
@@ -77,12 +77,18 @@ def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) ->
         table[1, j] = int(mixed(np.uint64((seed * GOLDEN + (word + 1) * MIX[0][1]) & WORD)))
         steps = int(counts[j]) - 1 if kinds[j] == STEPPED else 1
         numbers[2, j], numbers[3, j] = low[j], within(float(low[j]), float(high[j]), steps)
-        share = float(ends[j])
-        numbers[4, j], numbers[5, j] = (1 / (1 - share), -share / (1 - share) / 2) if share < 1 else (2.0**60, -(2.0**59))
+        if kinds[j].isupper():
+            numbers[2:, j] = _stretched(float(low[j]), float(high[j]), float(ends[j]))
         if kinds[j] == STEPPED:
             numbers[4, j], numbers[5, j] = counts[j], stride
             stride *= int(counts[j])
     return Inputs(kinds, table)
+
+
+def _stretched(low: float, high: float, share: float) -> tuple[float, float, float, float]:
+    """Low and width of a range so wide that the share lies outside of the given one, and that one."""
+    factor = 1 / (1 - share) if share < 1 else 2.0**60
+    return (low + high) / 2 - (high - low) * factor / 2, (high - low) * factor, low, high
 
 
 def within(low: float, high: float, steps: int = 1) -> float:
@@ -109,7 +115,7 @@ def mixed(x: Any) -> Any:
 
 @cache
 def ratios(count: int) -> tuple[int, ...]:
-    """The factors of a Kronecker sequence: 2^64 g^-1, 2^64 g^-2, ..., where g^(count+1) = g + 1. Odd, so that none repeats early."""
+    """The factors of a Kronecker sequence: 2^64 g^-1, 2^64 g^-2, ..., where g^(count+1) = g + 1; odd, so that none repeats."""
     with localcontext() as context:
         context.prec = 60
         g, power = Decimal(2), 1 / Decimal(count + 1)
@@ -144,10 +150,8 @@ class Emitted:
             return e.do("fadd", e.do("fmul", self._digit(j), width), low)
         bits = e.op(f"or {e.integers} {e.op(f'lshr {e.integers} {self._word(j)}, {e.whole(12)}')}, {e.whole(0x3FF0000000000000)}")
         u = e.do("fsub", e.op(f"bitcast {e.integers} {bits} to {e.vector}"), e.splat(1.0))
-        if kind.isupper():
-            u = e.do("fadd", e.do("fmul", u, self._number(4, j)), self._number(5, j))
-            u = between(e, u, 1.0)
-        return e.do("fadd", e.do("fmul", u, width), low)
+        x = e.do("fadd", e.do("fmul", u, width), low)
+        return between(e, x, self._number(4, j), self._number(5, j)) if kind.isupper() else x
 
     def _word(self, j: int) -> str:
         e = self.e
@@ -210,9 +214,9 @@ def spread(e: Assembly, vector: str, kind: str, scalar: str) -> str:
     return e.op(f"shufflevector {vector} {first}, {vector} poison, <{e.lanes} x i32> zeroinitializer")
 
 
-def between(e: Assembly, x: str, most: float) -> str:
-    """A vector within 0 and `most`; NaN becomes 0."""
-    for test, limit in (("ogt", 0.0), ("olt", most)):
-        inside = e.op(f"fcmp {test} {e.vector} {x}, {e.splat(limit)}")
-        x = e.op(f"select {e.bits} {inside}, {e.vector} {x}, {e.vector} {e.splat(limit)}")
+def between(e: Assembly, x: str, least: str, most: str) -> str:
+    """A vector within two others; NaN becomes the lower one."""
+    for test, limit in (("ogt", least), ("olt", most)):
+        inside = e.op(f"fcmp {test} {e.vector} {x}, {limit}")
+        x = e.op(f"select {e.bits} {inside}, {e.vector} {x}, {e.vector} {limit}")
     return x

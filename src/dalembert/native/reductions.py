@@ -1,4 +1,4 @@
-"""What a sweep keeps of the results of its states, as LLVM assembly: extremes and where they are, sums, counts, histograms, envelopes.
+"""What a sweep keeps of its results, as LLVM assembly: extremes and where they are, sums, counts, histograms, envelopes.
 
 Results that are NaN are counted, and enter nothing else. So are the lanes behind the last state, which are made NaN.
 """
@@ -59,40 +59,63 @@ def histogram_shape(reductions: Reductions, results: int) -> tuple[int, ...]:
 
 
 class Reducer:
-    """Emits the reductions of one result after the other; %valid are the lanes that are states, %rarely taken branches apart."""
+    """Emits what is kept of the results of a block; %valid are the lanes that are states, %partial whether some are not.
+
+    New extremes and NaN are rare: a block is tested for them, and all that only they need is beside the common path.
+    """
 
     def __init__(self, e: Assembly, reductions: Reductions, inputs: Emitted, results: int) -> None:
         self.e, self.reductions, self.inputs, self.results = e, reductions, inputs, results
-        self.beyond = ""
+        self.found: dict[int, str] = {}  # results that were computed
+        self.rare = self.beyond = ""
 
     def reduce(self, o: int, value: str) -> None:
-        """All that is kept of result `o`."""
-        e, what = self.e, self.reductions
-        v = e.op(f"select {e.bits} %valid, {e.vector} {value}, {e.vector} {e.splat(np.nan)}")
-        unknown = e.op(f"fcmp uno {e.vector} {v}, {v}")
-        self._update("nan", o, lambda old: e.op(f"sub {e.integers} {old}, {self._counted(unknown)}"), e.integers)
-        if what.extremes:
-            self._extreme("maximum", "argmax", "ogt", o, v)
-            self._extreme("minimum", "argmin", "olt", o, v)
-        if what.sums:
-            known = e.op(f"select {e.bits} {unknown}, {e.vector} {e.splat(0.0)}, {e.vector} {v}")
-            self._update("sum", o, lambda old: e.do("fadd", old, known), e.vector)
-            self._update("square", o, lambda old: e.do("fadd", old, e.do("fmul", known, known)), e.vector)
-        if what.limits:
-            self._limits(o, v)
-        if what.bins:
-            self._histogram(o, v, unknown)
-        if what.slots:
-            self._envelope(o, v)
+        """Take note of result `o`, and whether it is an extreme or NaN."""
+        self.found[o] = value
+        tests = (("ugt", "maximum"), ("ult", "minimum")) if self.reductions.extremes else (("uno", ""),)
+        for test, row in tests:
+            other = self.e.op(f"load {self.e.vector}, ptr {self._place(row, o)}, align 8") if row else value
+            mask = self.e.op(f"fcmp {test} {self.e.vector} {value}, {other}")
+            self.rare = self.e.op(f"or {self.e.bits} {self.rare}, {mask}") if self.rare else mask
 
     def end(self) -> None:
-        """What is kept of a state as a whole."""
-        e, last = self.e, len(KEPT) * self.results
+        """All that is kept of the block."""
+        e, what = self.e, self.reductions
+        common, rare, after = e.label(), e.label(), e.label()
+        seldom = e.op(f"or i1 %partial, {e.any(self.rare)}")
+        e.line(f"  br label %{common}\n{common}:\n  br i1 {seldom}, label %{rare}, label %{after}, !prof !0\n{rare}:")
+        mended = {o: self._rarely(o, value) for o, value in self.found.items()}
+        e.line(f"  br label %{after}\n{after}:")
+        both = [
+            (o, *(e.op(f"phi {e.vector} [{value}, %{common}], [{other}, %{rare}]") for other in mended[o]))
+            for o, value in self.found.items()
+        ]
+        for o, v, known in both:
+            if what.sums:
+                self._update("sum", o, lambda old, x=known: e.do("fadd", old, x), e.vector)
+                self._update("square", o, lambda old, x=known: e.do("fadd", old, e.do("fmul", x, x)), e.vector)
+            if what.limits:
+                self._limits(o, v)
+            if what.bins:
+                self._histogram(o, v)
+            if what.slots:
+                self._envelope(o, v)
         if self.beyond:
-            place = e.at("%kept", last * CLASSES)
+            place = e.at("%kept", len(KEPT) * self.results * CLASSES)
             old = e.op(f"load {e.integers}, ptr {place}, align 8")
             new = e.op(f"sub {e.integers} {old}, {self._counted(self.beyond)}")
             e.line(f"  store {e.integers} {new}, ptr {place}, align 8")
+
+    def _rarely(self, o: int, value: str) -> tuple[str, str]:
+        """New extremes and NaN; returns the result, NaN in lanes that are no states, and the same with 0 for NaN."""
+        e = self.e
+        v = e.op(f"select {e.bits} %valid, {e.vector} {value}, {e.vector} {e.splat(np.nan)}")
+        unknown = e.op(f"fcmp uno {e.vector} {v}, {v}")
+        self._update("nan", o, lambda old: e.op(f"sub {e.integers} {old}, {self._counted(unknown)}"), e.integers)
+        if self.reductions.extremes:
+            self._extreme("maximum", "argmax", "ogt", o, v)
+            self._extreme("minimum", "argmin", "olt", o, v)
+        return v, e.op(f"select {e.bits} {unknown}, {e.vector} {e.splat(0.0)}, {e.vector} {v}")
 
     def _counted(self, mask: str) -> str:
         return self.e.op(f"sext {self.e.bits} {mask} to {self.e.integers}")  # -1 where it is true
@@ -120,7 +143,8 @@ class Reducer:
 
     def _bin(self, o: int, x: str, name: str, most: float) -> str:
         scaled = self.e.do("fmul", x, self._scale(f"{name}factor", o))
-        return between(self.e, self.e.do("fadd", scaled, self._scale(f"{name}offset", o)), most)
+        e = self.e
+        return between(e, e.do("fadd", scaled, self._scale(f"{name}offset", o)), e.splat(0.0), e.splat(most))
 
     def _limits(self, o: int, v: str) -> None:
         e = self.e
@@ -148,13 +172,14 @@ class Reducer:
                 found.append(e.op(f"zext i{bits} {part} to i64"))
         return found
 
-    def _histogram(self, o: int, v: str, unknown: str) -> None:
+    def _histogram(self, o: int, v: str) -> None:
         """Bin 0 has what is below, and NaN, which the caller takes away again."""
         e, what = self.e, self.reductions
         copies, results, rows, width = histogram_shape(what, self.results)
         t = self._bin(o, v, "", what.bins + 1.0)
         if what.rows:
             row = self._bin(o, self.inputs.value(what.by[o]), "row_", what.rows - 1.0)
+            unknown = e.op(f"fcmp uno {e.vector} {v}, {v}")
             row = e.call("floor", e.op(f"select {e.bits} {unknown}, {e.vector} {e.splat(0.0)}, {e.vector} {row}"))
             t = e.do("fadd", e.do("fmul", row, e.splat(float(width))), e.call("floor", t))
         for k, index in enumerate(self._indices(t, rows * width)):

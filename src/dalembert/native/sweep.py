@@ -1,4 +1,4 @@
-"""Sweeps: states from their numbers, a program, and reductions in one native function. Nothing as long as the sweep is in memory."""
+"""Sweeps: states from their numbers, a program, and reductions in one native function; nothing as long as a sweep is in memory."""
 
 import ctypes as C  # noqa: N812
 from collections.abc import Callable, Sequence
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native import huge, machine, sincos
+from dalembert.native import huge, machine, plain, sincos
 from dalembert.native.assembly import CONSTANTS, Assembly
 from dalembert.native.body import compute, room
 from dalembert.native.drawn import Emitted, Inputs, spread
 from dalembert.native.kept import kept
 from dalembert.native.pieces import Plan, Write, computed, planned
-from dalembert.native.reductions import CLASSES, Reducer, Reductions, memory
+from dalembert.native.reductions import CLASSES, Memory, Reducer, Reductions, memory
 from dalembert.native.totals import Totals, gathered
 from dalembert.trace.program import Program
 
-LEAF = 1 << 16  # states whose sums are added up in one go, and exactly from there on
+LEAF = 1 << 18  # states whose sums are added up in one go, and exactly from there on
 SIGNATURE = "(i64 %first, i64 %blocks, i64 %end, ptr noalias %arguments)"
 ARRAYS = ("table", "kept", "histogram", "envelope", "frame")
 
@@ -30,35 +30,48 @@ class Job:
     program: Program
     inputs: Inputs
     reductions: Reductions
-    scales: Any  # (8, r), as SCALES says
+    scales: Any  # (8, r), see SCALES
     samples: int
+    backend: str = "native"  # or "numpy"
 
     @property
     def leaves(self) -> int:
         """In how many parts it is done; any number of them, in any order, make a task."""
         return -(-self.samples // LEAF)
 
+    def bounds(self, leaf: int) -> tuple[int, int]:
+        """The numbers of the first state of a leaf, and of that behind its last."""
+        return leaf * LEAF, min((leaf + 1) * LEAF, self.samples)
+
     @property
-    def native(self) -> "Compiled":
-        """The native function; an ImportError without llvmlite."""
-        return compiled(self.program, self.inputs.kinds, self.reductions)
+    def kernel(self) -> Any:
+        """What computes the results of some states again."""
+        from dalembert.native.kernel import compile_program
+        from dalembert.trace.source import NumpyKernel
+
+        return compile_program(self.program) if self.backend == "native" else NumpyKernel(self.program)
 
     def run(self, leaves: Sequence[int], stop: Callable[[], bool] = lambda: False) -> tuple[Totals, list[int]]:
         """The totals of some leaves, and which of them were done until `stop()`."""
         made = memory(self.reductions, len(self.program.results))
-        native = self.native
-        call = native.bound(np.concatenate([self.inputs.table.view(float).ravel(), self.scales.ravel()]), made)
+        call, lanes = self._bound(made)
         total, done = Totals.empty(self.reductions, len(self.program.results)), list[int]()
         for leaf in leaves:
             if stop():
                 break
-            first, end = leaf * LEAF, min((leaf + 1) * LEAF, self.samples)
-            blocks = -(-(end - first) // CLASSES) * CLASSES // native.lanes
+            first, end = self.bounds(leaf)
+            blocks = -(-(end - first) // CLASSES) * CLASSES // lanes
             call(first, blocks, end)
-            padding = blocks * native.lanes - (end - first)
-            total.harvest(made, end - first, padding, lambda o, a=first, b=end: self.first_nan(o, a, b))
+            total.harvest(made, end - first, blocks * lanes - (end - first), lambda o, a=first, b=end: self.first_nan(o, a, b))
             done.append(leaf)
-        return total + gathered(made, self.reductions), done
+        return total + gathered(made), done
+
+    def _bound(self, made: Memory) -> tuple[Callable[[int, int, int], None], int]:
+        if self.backend == "numpy":
+            kernel = self.kernel
+            return plain.bound(lambda states: evaluated(kernel, states), self.inputs, self.reductions, self.scales, made), CLASSES
+        native = compiled(self.program, self.inputs.kinds, self.reductions)
+        return native.bound(np.concatenate([self.inputs.table.view(float).ravel(), self.scales.ravel()]), made), native.lanes
 
     def first_nan(self, result: int, first: int, end: int) -> int:
         """The number of the first state in a range whose result is NaN."""
@@ -67,16 +80,19 @@ class Job:
 
     def values(self, index: Any) -> Any:
         """The results (..., r) of some states, computed again."""
-        from dalembert.native.kernel import compile_program
+        return self.values_of(self.inputs.states(index))
 
-        return evaluated(compile_program(self.program), self.inputs.states(index))
+    def values_of(self, states: Any) -> Any:
+        """The results (..., r) of states (..., m)."""
+        return evaluated(self.kernel, states)
 
 
 def evaluated(kernel: Any, states: Any) -> Any:
     """Results (..., r) of states (..., m), by a kernel of the program."""
-    ends = np.cumsum([0, *(v.size for v in kernel.inputs)])
+    inputs = (kernel if hasattr(kernel, "inputs") else kernel.program).inputs
+    ends = np.cumsum([0, *(v.size for v in inputs)])
     lead = states.shape[:-1]
-    given = [states[..., a:b].reshape((*lead, *v.shape)) for a, b, v in zip(ends, ends[1:], kernel.inputs, strict=False)]
+    given = [states[..., a:b].reshape((*lead, *v.shape)) for a, b, v in zip(ends, ends[1:], inputs, strict=False)]
     found = kernel(*given)
     outputs = found if isinstance(found, tuple) else (found,)
     return np.concatenate([np.reshape(x, (*lead, -1)) for x in outputs], axis=-1)
@@ -197,4 +213,5 @@ def _begin(e: Assembly, program: Program, plan: Plan) -> None:
     e.line("  %kept = getelementptr double, ptr %all, i64 %class")
     lanes = ", ".join(f"i64 {k}" for k in range(e.lanes))
     e.line(f"  %where = add {e.integers} {spread(e, e.integers, 'i64', '%number')}, <{lanes}>")
+    e.line(f"  %behind = add i64 %number, {e.lanes}\n  %partial = icmp sgt i64 %behind, %end")
     e.line(f"  %valid = icmp slt {e.integers} %where, {spread(e, e.integers, 'i64', '%end')}")

@@ -1,7 +1,7 @@
 """Totals of a sweep: what parts of it have found, added in any order to the same bits.
 
-Extremes are kept for each class of states (k mod 8), with the lowest number of those that attain them; counts are integers; sums are
-exact: those of a leaf, which are rounded in a fixed order, are added as integers, multiples of the least double.
+Extremes are kept for each class of states (k mod 8), with the lowest number of those that attain them; counts are integers; sums
+are exact: those of a leaf, which are rounded in a fixed order, are added as integers, multiples of the least double.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class Totals:
     @classmethod
     def empty(cls, reductions: Reductions, results: int) -> "Totals":
         """Of no states."""
-        return gathered(memory(reductions, results), reductions)
+        return gathered(memory(reductions, results))
 
     def harvest(self, made: Memory, states: int, padding: int, locate: Callable[[int], int]) -> None:
         """Take over what belongs to one leaf alone: sums and NaN; `padding` lanes were no states."""
@@ -125,7 +125,7 @@ class Totals:
         )  # fmt: skip
 
 
-def gathered(made: Memory, reductions: Reductions) -> Totals:
+def gathered(made: Memory) -> Totals:
     """What the memory of a sweep holds, without the sums and NaN of its leaves."""
     results = made.envelope.shape[0]
     rows = made.kept[: len(KEPT) * results * CLASSES].reshape(len(KEPT), results, CLASSES)

@@ -1,4 +1,4 @@
-"""Checkpoints of sweeps: a file of JSON lines, the first of which tells which sweep it is, each further one what some leaves gave."""
+"""Checkpoints of sweeps: a file of JSON lines. The first tells which sweep it is, each further one what some leaves gave."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import Error
+from dalembert.errors import Error, warn
 from dalembert.native.sweep import LEAF, Job
 from dalembert.native.totals import Totals
 from dalembert.storage.opening import file_path, told
@@ -28,6 +28,8 @@ def digest(job: Job) -> str:
         job.scales.tobytes(),
         job.samples,
         LEAF,
+        job.backend,
+        __version__,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -41,23 +43,29 @@ def checkpointed(path: Any, job: Job) -> Generator[tuple[Iterator[tuple[Totals, 
     place = file_path(path)
     with told(place, "written"):
         whole = _valid(place, job)
-        with open(place, "r+b" if whole else "wb") as file:
+        with place.open("r+b" if whole else "wb", buffering=0) as file:
             file.truncate(whole)
             file.seek(whole)
+            broken: list[OSError] = []
 
             def write(part: Totals, leaves: list[int]) -> None:
-                if leaves:
-                    file.write(json.dumps({"leaves": _packed(leaves), **part.to_json()}).encode() + b"\n")
-                    _flush(file)
+                if leaves and not broken:
+                    try:
+                        _append(file, {"leaves": _packed(leaves), **part.to_json()})
+                    except OSError as error:  # a full disk, for example: nothing that was computed is lost
+                        broken.append(error)
+                        warn(f"{place}: cannot be written: {error.strerror}; the sweep goes on without it", UserWarning)
 
             if not whole:
-                file.write(json.dumps({"sweep": digest(job), "dalembert": __version__, "samples": job.samples}).encode() + b"\n")
-                _flush(file)
+                _append(file, {"sweep": digest(job), "dalembert": __version__, "samples": job.samples})
             yield _read(place, whole, job), write
 
 
-def _flush(file: Any) -> None:
-    file.flush()
+def _append(file: Any, entry: dict[str, Any]) -> None:
+    """A line, on the disk when this returns."""
+    rest = json.dumps(entry).encode() + b"\n"
+    while rest:
+        rest = rest[file.write(rest) :]
     os.fsync(file.fileno())
 
 

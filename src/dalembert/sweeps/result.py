@@ -165,10 +165,11 @@ class Sweep:
         what = self.job.reductions
         self._needs("histogram", bool(what.bins))
         counts = self.totals.histogram if what.rows else self.totals.histogram[:, 0]
-        edges = np.linspace(*self.scaled.edges, what.bins + 1, axis=-1)
+        low, high = self.scaled.edges
+        edges = np.linspace(low, high, what.bins + 1, axis=-1)
         rows = self._split(self._edges_by(what.rows)) if what.rows else dict.fromkeys(self.names)
         parts = [self._split(x) for x in (counts[..., 1:-1], counts[..., 0], counts[..., -1], edges)]
-        return {name: Histogram(*(part[name] for part in parts), rows[name]) for name in self.names}
+        return {name: Histogram(*[part[name] for part in parts], row_edges=rows[name]) for name in self.names}
 
     @property
     def envelope(self) -> dict[str, Envelope]:
@@ -190,10 +191,13 @@ class Sweep:
         index = numbers(number, "the number of a state")
         if index.dtype.kind not in "iu" or (index.size and (index.min() < 0 or index.max() >= self.samples)):
             raise Error(f"the number of a state is an integer from 0 to {self.samples - 1}")
-        made, start = self.job.inputs.states(index), 0
-        found: Arrays = {}
+        return self.inputs_of(self.job.inputs.states(index))
+
+    def inputs_of(self, scalars: Any) -> Arrays:
+        """Inputs by name from all scalars (..., m) of states."""
+        found, start = Arrays(), 0
         for part in self.ranges:
-            found[part.name] = made[..., start : start + part.size].reshape((*index.shape, *part.shape))
+            found[part.name] = scalars[..., start : start + part.size].reshape((*scalars.shape[:-1], *part.shape))
             start += part.size
         return found
 
@@ -204,7 +208,16 @@ class Sweep:
         return self._split(np.moveaxis(found, -1, 0), first=True)
 
     def refine(self, starts: int = 64, names: Any = None) -> "Refined":
-        """Local optima near the best states, by exact derivatives: see `Refined`."""
+        """Local optima near the best states: searches along exact derivatives within the ranges (L-BFGS-B), from so many starts.
+
+        `names` chooses among the results; all of them by default. Needs SciPy.
+
+        >>> import dalembert as da
+        >>> arm = da.robot("two_link")
+        >>> found = arm.sweep("gravity_force", over={"q": (-3.2, 3.2)}, samples=1000)
+        >>> [float(f"{x:.9g}") for x in found.refine(8).maximum["gravity_force"]]
+        [19.6124, 4.9031]
+        """
         from dalembert.sweeps.refining import refine
 
         return refine(self, starts, names)
@@ -260,11 +273,11 @@ class Sweep:
         choice(name, "result of the sweep:", self.names)
         shape = next(v.shape for v in self.job.program.outputs if v.name == name)
         if shape == (self.robot.n,):
-            return [f"{name} {joint}" for joint in self.robot.joint_names]
+            return [joint if len(self.names) == 1 else f"{name} {joint}" for joint in self.robot.joint_names]
         return [f"{name}{list(index) if index else ''}" for index in np.ndindex(*shape)]
 
     def __str__(self) -> str:
-        what, head = self.job.reductions, ["", "unit"]
+        what, head = self.job.reductions, [self.names[0] if len(self.names) == 1 else "", "unit"]
         columns: list[Any] = []
         if what.extremes:
             head += ["minimum", "maximum"]

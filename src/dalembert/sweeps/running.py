@@ -2,16 +2,42 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
-from dalembert.native.sweep import LEAF, Job
+from dalembert.native.sweep import Job
 from dalembert.native.threads import get_threads
 from dalembert.native.totals import Totals
+from dalembert.sweeps.storing import Store
 
 SECONDS = 0.4  # of a task: enough that what surrounds it does not count, short enough to stop in
+MOST = 4_000  # leaves of a task: its histograms count up to 2^31
 Found = tuple[Totals, list[int]]  # of some leaves
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sweep, and where its states are stored, if they are."""
+
+    job: Job
+    store: Store | None = None
+
+    def run(self, leaves: Sequence[int], stop: Callable[[], bool] = lambda: False) -> Found:
+        """Compute some leaves, and store them."""
+        if self.store is None:
+            return self.job.run(leaves, stop)
+        total, done = self.job.run((), stop)
+        for leaf in leaves:
+            if not stop():
+                self.store.write(self.job, leaf)
+                part, one = self.job.run([leaf])
+                total, done = total + part, [*done, *one]
+        return total, done
+
+
+Engine = Callable[[Task, Sequence[int]], Iterator[Found]]
 
 
 def cut(leaves: Sequence[int], size: int) -> list[Sequence[int]]:
@@ -19,38 +45,37 @@ def cut(leaves: Sequence[int], size: int) -> list[Sequence[int]]:
     return [leaves[k : k + size] for k in range(0, len(leaves), size)]
 
 
-def speed(job: Job, leaves: Sequence[int]) -> tuple[Found, float]:
-    """What the first leaf gives, and how many leaves a thread does in a second."""
-    job.run(())  # compiled
-    start = time.perf_counter()
-    found = job.run(leaves[:1])
-    return found, 1 / max(time.perf_counter() - start, 1e-6)
+def task_size(rate: float, leaves: int, places: int) -> int:
+    """How many leaves make a task where each place does `rate` of them a second: all places have some to the end."""
+    return max(1, min(round(SECONDS * rate), -(-leaves // (4 * places)), MOST))
 
 
-def on_threads(job: Job, leaves: Sequence[int]) -> Iterator[Found]:
+def on_threads(task: Task, leaves: Sequence[int]) -> Iterator[Found]:
     """The totals of all leaves, part by part, as threads finish them."""
     if not leaves:
         return
-    first, rate = speed(job, leaves)
-    yield first
-    count = max(1, min(get_threads(), len(leaves) - 1))
-    size = max(1, min(round(SECONDS * rate), -(-(len(leaves) - 1) // (4 * count))))
-    tasks = cut(leaves[1:], size)
+    task.job.run(())  # compiled
+    start = time.perf_counter()
+    yield task.run(leaves[:1])
+    rate, rest = 1 / max(time.perf_counter() - start, 1e-6), leaves[1:]
+    count = max(1, min(get_threads(), len(rest)))
+    tasks = cut(rest, task_size(rate, len(rest), count))
     if count == 1:
-        yield from (job.run(task) for task in tasks)
-        return
-    yield from _crew(job, tasks, count)
+        yield from (task.run(some) for some in tasks)
+    else:
+        yield from crew(task, tasks, count)
 
 
-def _crew(job: Job, tasks: list[Sequence[int]], count: int) -> Iterator[Found]:
+def crew(task: Task, tasks: Sequence[Sequence[int]], count: int) -> Iterator[Found]:
+    """What so many threads find, in the order in which they finish; they stop when nobody asks any more."""
     waiting, done, stop = SimpleQueue[Sequence[int] | None](), SimpleQueue[Any](), Event()
-    for task in [*tasks, *[None] * count]:
-        waiting.put(task)
+    for some in [*tasks, *[None] * count]:
+        waiting.put(some)
 
     def work() -> None:
-        while (task := waiting.get()) is not None and not stop.is_set():
+        while (some := waiting.get()) is not None and not stop.is_set():
             try:
-                done.put(job.run(task, stop.is_set))
+                done.put(task.run(some, stop.is_set))
             except BaseException as error:
                 done.put(error)
         done.put(None)
@@ -76,7 +101,3 @@ def _finished(done: "SimpleQueue[Any]", count: int) -> Iterator[Found]:
             raise found
         else:
             yield found
-
-
-Engine = Callable[[Job, Sequence[int]], Iterator[Found]]
-STATES = LEAF

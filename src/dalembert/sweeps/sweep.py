@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import whole
+from dalembert.arguments import choice, whole
+from dalembert.engine.kernels import BACKENDS, LARGE
+from dalembert.engine.names import Backend
+from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.model import Model
+from dalembert.native import machine
 from dalembert.native.drawn import drawn
 from dalembert.native.reductions import Reductions
 from dalembert.native.sweep import Job
@@ -15,11 +19,14 @@ from dalembert.native.totals import Totals
 from dalembert.progress import Progress
 from dalembert.progress import chosen as chosen_progress
 from dalembert.sweeps import reduced
-from dalembert.sweeps.checkpoint import checkpointed
+from dalembert.sweeps.checkpoint import checkpointed, digest
+from dalembert.sweeps.clusters import on_cluster
 from dalembert.sweeps.ranges import Range, kinds, ranges_of
 from dalembert.sweeps.recorded import Recorded, recorded
 from dalembert.sweeps.result import Sweep
-from dalembert.sweeps.running import Engine, on_threads
+from dalembert.sweeps.running import Engine, Task, on_threads
+from dalembert.sweeps.storing import created
+from dalembert.trace.program import Program
 
 MOST = 1 << 50  # states: numbers of states are exact as doubles
 SAMPLES = 1_000_000
@@ -38,6 +45,7 @@ def sweep(
     cluster: Any = None,
     checkpoint: Any = None,
     store: Any = None,
+    backend: Backend = "auto",
     progress: Progress | bool | None = None,
 ) -> Sweep:
     """Extremes, sums, histograms and envelopes of quantities over all states of a range, many millions a second.
@@ -47,11 +55,11 @@ def sweep(
 
     quantities: a name, several, or functions by name whose arguments are named after inputs and quantities:
         ["inverse_dynamics", {"power": lambda qd, inverse_dynamics: qd * inverse_dynamics}].
-    over: what varies, by the name of the input: (low, high), each a number or one for every joint; (low, high, count) for the points
-        of a grid; a number that stays; {joint: (low, high)} for some joints; or a function of other inputs, named by its arguments.
-        Inputs not given have the limits of the robot. More inputs: "payload" (kg) and "payload_com" (m, in the axes of `link`, the end
-        by default), "gravity" (m/s^2), "damping" and "coulomb" (for each joint), and every number of the model by its name in
-        `robot.symbolic().names`: none of them needs new code.
+    over: what varies, by the name of the input: (low, high), each a number or one for every joint; (low, high, count) for the
+        points of a grid; a number that stays; {joint: (low, high)} for some joints; or a function of other inputs, which its
+        arguments name. Inputs not given have the limits of the robot. More inputs: "payload" (kg) and "payload_com" (m, in the axes
+        of `link`, the end by default), "gravity" (m/s^2), "damping" and "coulomb" (each joint), and every number of the model by
+        its name in `robot.symbolic().names`: none of them needs new code.
     samples: how many states; 1,000,000, or all points if everything varies on a grid.
     reduce: names, or {name: options}. "extremes" (with the numbers of the states that attain them), "sums" (mean and rms),
         "histogram" (bins, range; by another input, in rows), "envelope" (bins, by: the extremes for each bin of another input, the
@@ -59,6 +67,7 @@ def sweep(
     sampling: "uniform", "low_discrepancy", "corners" (the ends of ranges) or "mixed" (nine in ten at an end), for all inputs or by
         name. Default: positions uniform, all else mixed, since extremes are mostly at the ends of velocities and accelerations.
     cluster: the address of a Dask scheduler, or a `dask.distributed.Client`: the sweep runs there.
+    backend: "auto" takes native code where it can be had, "numpy" does without.
     checkpoint: a file of finished parts; a sweep that was interrupted goes on from it.
     store: a Zarr folder, to which all states and results are written as well; six times slower.
 
@@ -68,7 +77,7 @@ def sweep(
     >>> arm = da.robot("puma560")
     >>> found = arm.sweep(over={"qd": (-1, 1), "qdd": (-1, 1)}, samples=100_000)
     >>> found.largest["inverse_dynamics"].round(0).tolist()
-    [6.0, 50.0, 10.0, 0.0, 0.0, 0.0]
+    [8.0, 50.0, 10.0, 0.0, 0.0, 0.0]
     >>> worst = found.argmax["inverse_dynamics"][1]
     >>> bool(found.values(worst)["inverse_dynamics"][1] == found.maximum["inverse_dynamics"][1])
     True
@@ -79,14 +88,19 @@ def sweep(
     letters, ends = kinds(ranges, sampling)
     low, high, points = (np.concatenate([getattr(part, k) for part in ranges]) for k in ("low", "high", "counts"))
     inputs = drawn(letters, low, high, ends, points, whole(seed, "seed", 0, 2**63))
-    trial = Job(made.program, inputs, Reductions(), np.zeros(0), count)
+    by = _backend(backend, made.program)
+    trial = Job(made.program, inputs, Reductions(), np.zeros(0), count, by)
     asked = reduced.chosen(reduce)
     scaled = reduced.scaled(
         asked, made.program, ranges, lambda: trial.values(np.arange(min(count, reduced.PILOT))), _efforts(robot, made)
     )
-    job = Job(made.program, inputs, scaled.reductions, scaled.scales, count)
+    job = Job(made.program, inputs, scaled.reductions, scaled.scales, count, by)
+    stored = None if store is None else created(store, robot, job, made.units, digest(job))
+    engine = on_threads if cluster is None else on_cluster(cluster)
+    if cluster is None:
+        job.run(())  # compiled before the clock starts
     start = time.perf_counter()
-    totals = _run(job, on_threads, checkpoint, chosen_progress(progress, f"sweep of {robot.name}"))
+    totals = _run(Task(job, stored), engine, checkpoint, chosen_progress(progress, f"sweep of {robot.name}"))
     return Sweep(robot, job, tuple(ranges), made.units, scaled, totals, time.perf_counter() - start)
 
 
@@ -107,15 +121,35 @@ def _efforts(robot: Model, made: Recorded) -> dict[str, Any]:
     return {name: efforts for name, unit in made.units.items() if unit == "N m or N"}
 
 
-def _run(job: Job, engine: Engine, checkpoint: Any, report: Progress) -> Totals:
+def _backend(backend: Any, program: Program) -> str:
+    """Native code, unless it is not wanted, cannot be had, or would take long to compile."""
+    if choice(backend, "backend", BACKENDS) == "numpy":
+        return "numpy"
+    try:
+        machine.host()
+    except ImportError as missing:
+        if backend == "native":
+            raise Error(f"native code needs llvmlite, which cannot be loaded: {missing}") from None
+        warn(
+            f"native code needs llvmlite, which cannot be loaded ({missing}); sweeping with NumPy, much slower", PerformanceWarning
+        )
+        return "numpy"
+    if backend == "auto" and len(program.nodes) > LARGE:
+        warn(f"a program of {len(program.nodes)} operations takes long to compile; sweeping with NumPy", PerformanceWarning)
+        return "numpy"
+    return "native"
+
+
+def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress) -> Totals:
     """All leaves that are not in the checkpoint; an interruption ends it early."""
+    job = task.job
     total = Totals.empty(job.reductions, len(job.program.results))
     with checkpointed(checkpoint, job) as (before, write):
         done = set[int]()
         for part, leaves in before:
             total, done = total + part, done.union(leaves)
         try:
-            for part, leaves in engine(job, [k for k in range(job.leaves) if k not in done]):
+            for part, leaves in engine(task, [k for k in range(job.leaves) if k not in done]):
                 total = total + part
                 write(part, leaves)
                 report(total.states, job.samples)

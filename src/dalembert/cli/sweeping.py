@@ -1,0 +1,114 @@
+"""The command for all states of a range."""
+
+from typing import Annotated, Any
+
+import typer
+
+from dalembert.cli.parts import completing, listed, progress, said
+from dalembert.engine.registry import QUANTITIES
+from dalembert.errors import Error
+from dalembert.robots import Robot
+from dalembert.sweeps.ranges import SAMPLINGS
+from dalembert.sweeps.reduced import NAMES
+
+INTERRUPTED = 130
+
+
+def sweep(
+    robot: Robot,
+    quantities: Annotated[
+        str,
+        typer.Option(
+            "--quantity",
+            "-q",
+            metavar="NAMES",
+            help="What is computed; commas between names.",
+            autocompletion=completing(*QUANTITIES),
+        ),
+    ] = "inverse_dynamics",
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOW:HIGH",
+            help="What varies: qd=-2:2, q.joint1=-1:1, payload=0:5, m2=1:3; LOW:HIGH:COUNT for a grid; one number stays.",
+        ),
+    ] = None,
+    samples: Annotated[
+        str | None, typer.Option("--samples", "-n", metavar="N", help="States; 1e6 by default, 1e9 is fine.")
+    ] = None,
+    reduce: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"What is kept: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
+    ] = "extremes,sums",
+    sampling: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"One of {', '.join(SAMPLINGS)}.", autocompletion=completing(*SAMPLINGS))
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="K", help="Another one gives other states.")] = 0,
+    link: Annotated[str | None, typer.Option(metavar="NAME", help="The link or frame that carries a varying payload.")] = None,
+    refine: Annotated[bool, typer.Option("--refine", help="Search for local optima from the best states.")] = False,
+    cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Keep finished parts there, and go on from it after an interruption.")
+    ] = None,
+    store: Annotated[str | None, typer.Option(metavar="FOLDER", help="Write all states to a Zarr folder, which is slower.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Save all that was found as JSON.")] = None,
+) -> None:
+    """Extremes of torques, or of other quantities, over all states within limits: many millions a second."""
+    with progress("sweeping") as bar:
+        found = robot.sweep(
+            listed(quantities), _over(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed, link=link,
+            cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
+        )  # fmt: skip
+    print(found)
+    if found.complete and refine:
+        print(f"\nrefined:\n{found.refine()}")
+    if output is not None:
+        said(found.save(output))
+    if not found.complete:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _whole(text: str | None) -> int | None:
+    """A number of states; 1e9 is one."""
+    try:
+        value = None if text is None else float(text)
+        if value is None or value == int(value):
+            return None if value is None else int(value)
+    except (ValueError, OverflowError):
+        pass
+    raise Error(f"--samples must be a whole number, such as 1000000 or 1e9, got {text!r}")
+
+
+def _over(texts: list[str]) -> dict[str, Any]:
+    """Ranges by name; of single joints, by the name of each."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, ends = text.partition("=")
+        name, dot, part = name.partition(".")
+        try:
+            numbers = tuple(float(x) for x in ends.split(":"))
+        except ValueError:
+            numbers = ()
+        if not equals or not name or len(numbers) not in (1, 2, 3):
+            raise Error(f"--over must be NAME=LOW:HIGH, NAME=LOW:HIGH:COUNT or NAME=VALUE, such as qd=-2:2, got {text!r}")
+        value = numbers if len(numbers) > 1 else numbers[0]
+        if dot:
+            own = found.setdefault(name, {})
+            if not isinstance(own, dict):
+                raise Error(f"--over {text}: {name} has a range already; give all its parts by name")
+            own[part] = value
+        elif name in found:
+            raise Error(f"--over: {name} is there twice")
+        else:
+            found[name] = value
+    return found
+
+
+COMMANDS = (
+    (
+        sweep,
+        [
+            "dalembert sweep puma560 --over qd=-2:2 --over qdd=-5:5 --refine",
+            "dalembert sweep panda --over qdd=-5:5 --over payload=0:3 -n 1e9 --checkpoint panda.jsonl -o panda.json",
+        ],
+    ),
+)
