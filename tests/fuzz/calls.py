@@ -223,7 +223,7 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Excitation", "da.Sizing", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Comparison", "da.Excitation", "da.Sizing", "da.Sweep", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
     "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds

@@ -132,6 +132,11 @@ def one_or_several(text: str | None, what: str) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def payload_ends(text: str, what: str) -> list[float]:
+    """A mass, or both ends of a range such as 0:5."""
+    return [values(x, what, (1,))[0] for x in text.split(":")]
+
+
 def _per_joint(robot: Robot, text: str, what: str) -> Any:
     """One number for all joints, one for each, or a dictionary by the names of joints."""
     if "=" not in text:

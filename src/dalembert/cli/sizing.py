@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import one_or_several, values
+from dalembert.cli.changes import one_or_several, payload_ends, values
 from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
 from dalembert.cli.parts import listed, on_terminal, progress, said, show
 from dalembert.errors import Error
@@ -39,7 +39,7 @@ def size(
     """Size the motors: peaks and margins over all states and payloads, the duty cycle, and what the arm lifts where."""
     load, at, place = payload.partition("@")
     com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
-    ends = [values(x, "--payload", (1,))[0] for x in load.split(":")]
+    ends = payload_ends(load, "--payload")
     targets = [Path(name) for name in output or []]
     for target in targets:
         if target.suffix.lower() not in (*KINDS, ".html"):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.model.edit import with_payload
 from dalembert.sweeps.sweep import sweep
 from dalembert.sweeps.worst import Case
 
@@ -13,7 +14,7 @@ LEAST = 1_000_000  # states, for a picture that is smooth
 
 
 class Density(NamedTuple):
-    """Counts (n, speeds, forces) of uniform states between -speed and speed, and between -force and force, (n,) each."""
+    """Counts (n, speeds, forces) of uniform states between -speed and speed and between -force and force, (n,) each; 1 for 0."""
 
     counts: Array
     speed: Array
@@ -21,20 +22,26 @@ class Density(NamedTuple):
 
 
 def density(case: Case, force: Array, samples: int) -> Density:
-    """Count states whose positions, speeds, accelerations and payloads are uniform in their ranges, by a sweep."""
+    """Count states whose positions, speeds, accelerations and payloads are uniform in their ranges, by a sweep.
+
+    Of robots whose joints are coupled, with the heavier payload alone.
+    """
     arm, most = case.arm, np.where(force > 0, force, 1.0)
-    ranges = {
+    ranges: dict[str, Any] = {
         "q": (case.lower, case.upper),
         "qd": (-case.speed, case.speed),
         "qdd": (-case.acceleration, case.acceleration),
-        "payload": case.payload,
-        "payload_com": (arm.com, arm.com),
     }
+    low, high = case.payload
+    robot = arm.robot
+    if low < high and robot.is_tree:
+        ranges |= {"payload": case.payload, "payload_com": (arm.com, arm.com)}
+    elif high > 0:
+        robot = with_payload(robot, high, arm.com, link=arm.link)
     grid = {"bins": BINS, "rows": BINS, "by": "qd", "range": (-most, most)}
     options: dict[str, Any] = {"samples": max(samples, LEAST), "sampling": "uniform", "link": arm.link, "progress": False}
-    found = sweep(arm.robot, "inverse_dynamics", ranges, reduce={"histogram": grid}, **options)
-    counts = found.histogram["inverse_dynamics"]
-    inside = counts.counts.copy()
-    inside[..., 0] += counts.below
-    inside[..., -1] += counts.above
-    return Density(inside, case.speed, most)
+    found = sweep(robot, "inverse_dynamics", ranges, reduce={"histogram": grid}, **options).histogram["inverse_dynamics"]
+    counts = found.counts.copy()
+    counts[..., 0] += found.below
+    counts[..., -1] += found.above
+    return Density(counts, np.where(case.speed > 0, case.speed, 1.0), most)

@@ -31,10 +31,9 @@ class Found(NamedTuple):
         better = most > self.values[start]
         self.at[start][better], self.values[start][better] = at[best[better]], most[better]
 
-    def best(self, *figures: int) -> Array:
-        """The place of the largest value of some figures, (m,)."""
-        start, k = divmod(int(self.values[:, figures].argmax()), len(figures))
-        return self.at[start, figures[k]]
+    def best(self, figure: int) -> Array:
+        """The place of the largest value of a figure, (m,)."""
+        return self.at[int(self.values[:, figure].argmax()), figure]
 
 
 class Search(NamedTuple):

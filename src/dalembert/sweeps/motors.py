@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import choice, frozen_array, instance, listed, number, positive
+from dalembert.arguments import choice, frozen_array, instance, listed, number, numbers, positive
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model
 from dalembert.model.values import Frozen, Value
@@ -70,7 +70,7 @@ class MotorCurve(Value):
         return self._at(speed, self.continuous)
 
     def _at(self, speed: Any, torque: Array) -> Array:
-        fast = np.abs(np.asarray(speed, dtype=float))
+        fast = np.abs(numbers(speed, "the speeds of a motor").astype(float))
         return np.where(fast <= self.top_speed * (1 + ROUNDING), np.interp(fast, self.speed, torque), 0.0)
 
     def geared(self, ratio: float, efficiency: float = 1.0) -> "MotorCurve":

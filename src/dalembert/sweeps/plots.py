@@ -144,6 +144,10 @@ def _poses(part: Any, found: Sizing) -> None:
     columns, reach = min(len(drawn), 4 if found.map is not None else 8), 0.56 * reach
     panels = _panels(part, -(-len(drawn) // columns), columns, len(drawn))
     for axes, one, worst in zip(panels, drawn, found.tightest, strict=True):
+        a, b = one.seen.others[0]
+        axes.plot(
+            [a - 0.16 * reach, a + 0.16 * reach], [b - 0.03 * reach] * 2, color="#aaaaaa", linewidth=4, solid_capstyle="round"
+        )
         for line in one.seen.lines:
             axes.plot(*line.T, color=BLUE, linewidth=3, solid_capstyle="round")
         axes.plot(*one.seen.joints.T, "o", color=GREY, markersize=3)

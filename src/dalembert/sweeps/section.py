@@ -67,9 +67,14 @@ def _named(robot: Model, joints: Any) -> tuple[int, ...]:
 def _grid(case: Case, joints: tuple[int, ...], count: int) -> tuple[Array, Array]:
     """Configurations (count, count, n), or (count, 1, n) of one joint, and the shares of the ranges (..., 2)."""
     share = np.stack(np.meshgrid(np.linspace(0, 1, count), np.linspace(0, 1, count if len(joints) > 1 else 1), indexing="ij"), -1)
-    q = np.broadcast_to(np.clip(case.arm.robot.neutral(), case.lower, case.upper), (*share.shape[:-1], case.n)).copy()
+    home = np.clip(case.arm.robot.neutral(), case.lower, case.upper)
+    q = np.broadcast_to(home, (*share.shape[:-1], case.n)).copy()
     for k, j in enumerate(joints):
-        q[..., j] = case.lower[j] + share[..., k] * (case.upper[j] - case.lower[j])
+        low, high = case.lower[j], case.upper[j]
+        if case.arm.robot.joints[j].kind == "revolute" and high - low > 2 * np.pi:  # more than a turn shows nothing new
+            low = np.clip(home[j] - np.pi, low, high - 2 * np.pi)
+            high = low + 2 * np.pi
+        q[..., j] = low + share[..., k] * (high - low)
     return q, share
 
 

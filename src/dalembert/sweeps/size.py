@@ -72,8 +72,9 @@ def size(
     tell = chosen(progress, f"sizing {robot.name}")
     found = search(case, count, BINS, tell)
     heavy, light = refined(case, found)
-    strongest = tuple(worst_of(case, j, heavy.best(j, robot.n + j)) for j in range(robot.n))
-    tightest = tuple(worst_of(case, j, heavy.best(2 * robot.n + j)) if curves[j] else strongest[j] for j in range(robot.n))
+    worst = [[worst_of(case, j, heavy.best(j + k * robot.n)) for k in range(3)] for j in range(robot.n)]
+    strongest = tuple(max(of_joint, key=lambda x: abs(x.tau)) for of_joint in worst)
+    tightest = tuple(min(of_joint, key=lambda x: x.margin) if curves[j] else strongest[j] for j, of_joint in enumerate(worst))
     made = Sizing(
         robot=robot,
         case=case,
@@ -84,7 +85,7 @@ def size(
         density=density(case, np.array([abs(x.tau) for x in strongest]), count),
         duty=None if motion is None else duty_cycle(arm, curves, load, motion),
         map=payload_map(case, section) if case.limited else None,
-        largest_payload=float(1 / light.values.max()) if case.limited else np.inf,
+        largest_payload=1 / most if case.limited and (most := float(light.values.max())) else np.inf,
         heaviest_at=light.best(0) if case.limited else None,
     )
     tell(count, count)

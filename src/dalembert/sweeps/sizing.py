@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.arguments import flag
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.storage.opening import file_path
@@ -61,7 +62,7 @@ class Sizing:
 
     def rows(self, exact: bool = False) -> list[list[str]]:
         """The table: titles, and a row for each joint; `exact`: with all digits, and nothing for what is infinite."""
-        show, share = (_exact, _exact) if exact else (_short, times)
+        show, share = (_exact, _exact) if flag(exact, "exact") else (_short, times)
         rows = [["joint", "speed", "acceleration", "peak", "unit", "at payload", "margin", "at speed"]]
         rows[0] += [] if self.duty is None else ["duty peak", "duty margin", "rms", "continuous", "rms margin"]
         for j, (most, least) in enumerate(zip(self.strongest, self.tightest, strict=True)):
@@ -92,7 +93,7 @@ class Sizing:
         if weak:
             lines.append(f"Too weak at their worst states: {', '.join(weak)}.")
         else:
-            least = f"{margin.min():.3g}, of {names[int(margin.argmin())]}"
+            least = f"{times(margin.min())}, of {names[int(margin.argmin())]}"
             lines.append(f"Every motor suffices at all states; the least margin is {least}.")
         if np.isfinite(self.largest_payload):
             words = f"{self.largest_payload:.3g} kg" if self.largest_payload > 0 else "none: the arm alone takes too much"

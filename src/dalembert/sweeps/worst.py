@@ -176,9 +176,8 @@ def enveloped(case: Case, sampled: Array, heavy: Found) -> Array:
     """The envelope (2, n, bins) of samples, widened by local searches at some speeds of each joint, from its worst states."""
     n, wider, bins = case.n, sampled.copy(), sampled.shape[-1]
     order = np.argsort(-heavy.values[:, : 2 * n], axis=0)[:FEW]
-    seeds = np.take_along_axis(
-        heavy.at[:, : 2 * n], order[..., None], axis=0
-    )  # (few, 2 n, 2 n), of the largest and the least forces
+    seeds = np.take_along_axis(heavy.at[:, : 2 * n], order[..., None], axis=0)
+    seeds = np.concatenate([seeds, seeds * np.repeat([1.0, -1.0], n)])  # without friction, the other way round is the same
     which, own = np.repeat(np.arange(2 * n), NODES), np.tile(np.arange(NODES), 2 * n)
     low, high = (np.tile(x, (2 * n * NODES, 1)) for x in _ends(case))
     rows, columns = np.arange(len(which)), n + which % n

@@ -79,7 +79,7 @@ def _speeds(found: Sizing) -> str:
 
 def _joint(found: Sizing, j: int) -> str:
     joint, curve, worst = found.robot.joints[j], found.case.curves[j], found.tightest[j]
-    speed, tall = float(found.case.speed[j]) or 1.0, height(found, j)
+    speed, tall = float(found.density.speed[j]), height(found, j)
     fast = speed if found.duty is None else max(speed, float(np.abs(found.duty.qd[:, j]).max()))
     wide = 1.04 * max(fast, min(curve.top_speed, 1.2 * fast) if curve else fast)
     box = Box(-wide, wide, -tall, tall)
@@ -148,7 +148,7 @@ def _map(title: str, shown: Array, extent: tuple[float, float, float, float], la
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y, more = box.bottom - share * (box.bottom - TOP), "≥ " if share == 1 else ""
         marks += f'<text x="{x + 16:.0f}" y="{y + 5:.1f}">{more}{number(share * most, 2)}</text>'
-    label = f"largest payload {title}: from {np.nanmin(shown):.3g} kg"
+    label = f"largest payload {title}: at least {np.nan_to_num(shown, nan=np.inf).min():.3g} kg"
     return (
         f'<div class="panel"><h4>{escape(title)} <span>kg; {escape(labels[1])} over {escape(labels[0])}</span></h4>'
         f'<svg class="chart still" viewBox="0 0 {box.width + 62:.0f} {box.height:.0f}" role="img" aria-label="{escape(label)}">'
@@ -183,11 +183,13 @@ def _pose(found: Sizing, one: Pictured, worst: Worst, scale: float) -> str:
     lines = "".join(f'<polyline points="{" ".join(map(point, line))}"/>' for line in one.seen.lines)
     dots = "".join(dot(place, 3.5) for place in one.seen.joints)
     x, y = map(float, point(one.load).split(","))
+    a, b = map(float, point(one.seen.others[0]).split(","))
+    ground = f'<path class="ground" d="M{a - 16:.1f} {b + 5:.1f}H{a + 16:.1f}"/>'
     load = f'<rect class="load" x="{x - 6:.1f}" y="{y - 6:.1f}" width="12" height="12" rx="2"/>' if worst.payload > 0 else ""
     name, speed = escape(found.robot.joint_names[worst.joint]), number(float(worst.qd[worst.joint]), 3)
     words = f"{number(worst.tau, 3)} {found.units[worst.joint]} at {speed}, {number(worst.payload)} kg"
     return (
         f'<figure class="pose"><svg viewBox="0 0 {SIDE} {SIDE}" role="img" aria-label="the arm where {name} is worst">'
-        f'<g class="arm">{lines}</g><g class="dots">{dots}</g>{load}{dot(one.joint, 6.5, CLASS)}</svg>'
+        f'{ground}<g class="arm">{lines}</g><g class="dots">{dots}</g>{load}{dot(one.joint, 6.5, CLASS)}</svg>'
         f"<figcaption><b>{name}</b><br>{words}</figcaption></figure>"
     )
