@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from effort import figures as effort_figures
+from fastest import figures as fastest_figures
 from feedback import figures as feedback_figures
 from growth import exponent, growth, picture
 from identification import figures as identifying
@@ -32,6 +33,7 @@ from inverse_kinematics import figures as reaching
 from loops import figures as closed_figures
 from machine_peak import peak_flops
 from sticking import figures
+from sweeps import figures as sweeping
 from timing import best, best_pair
 
 import dalembert as da
@@ -443,6 +445,14 @@ def feedback():
         report(name, value, unit, bar, "less")
 
 
+def fastest():
+    """The fastest motion along a path, beside toppra where it is installed."""
+    print("the fastest way along a path, one thread")
+    for name, value, unit, bar in fastest_figures():
+        report(name, value, unit, bar, "less")
+    da.set_threads(None)
+
+
 def identification():
     """Excitation and identification; the second reads ten million samples from disk."""
     print("from recordings to a robot")
@@ -463,6 +473,13 @@ def least_effort():
     print("motions of least effort")
     for name, value, unit, bar in effort_figures():
         report(name, value, unit, bar, "less")
+
+
+def sweeps():
+    """All states of a range beside the bare kernel, and on Dask."""
+    print("sweeps of the PUMA's inverse dynamics")
+    for name, value, unit, bar, better in sweeping():
+        report(name, value, unit, bar, better)
 
 
 def runge_kutta(model, data, q, steps, h):
@@ -566,9 +583,11 @@ if __name__ == "__main__":
     friction()
     closed()
     feedback()
+    fastest()
     identification()
     inverse_kinematics()
     least_effort()
+    sweeps()
     what_must_not_grow()
     start_up()
     Path("bench.json").write_text(

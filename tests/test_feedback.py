@@ -68,6 +68,14 @@ def test_regulators_of_several_states_at_once():
     assert many(0.0, [0.0, 0.0], [0.0, 0.0]).shape == (3, 2, 2)
 
 
+def test_a_state_without_a_gain_is_told():
+    with pytest.raises(da.Error, match="no finite gain"):
+        arm().lqr([np.nan, 0.0])
+    with pytest.warns(da.SingularWarning, match="1 of 2 states"):
+        found = arm().lqr([[np.nan, 0.0], [0.0, 0.0]])
+    assert np.isfinite(found.gain[1]).all()
+
+
 # --- one iteration ------------------------------------------------------------------------------------------------------
 
 

@@ -119,6 +119,20 @@ def test_singularities_are_told_with_time_and_place():
         robot.follow(da.line(begin, end, 2.0), q0=q, step=2.0 / 7)
 
 
+def test_planar_and_coupled_arms():
+    planar = arm("planar_3r")
+    here = da.Pose.coerce(planar.pose([0.3, 0.6, 0.5]))
+    path = da.line(here, da.Pose.coerce(planar.pose([0.5, 0.9, 0.2])), 1.0)
+    motion = planar.follow(path, q0=[0.3, 0.6, 0.5])  # no warning of the directions that it never has
+    np.testing.assert_allclose(planar.pose(motion.q), path(motion.time).pose, atol=1e-9)
+    robot = da.random_robot(3, "RPRRRRR").with_coupling({"joint7": {"joint3": 0.5}})
+    q = robot.random_configuration(3)
+    path = da.line(robot.pose(q), robot.pose(q + 0.02), 1.0)
+    motion = robot.follow(path, q0=q)
+    np.testing.assert_allclose(robot.pose(motion.q), path(motion.time).pose, atol=1e-9)
+    np.testing.assert_allclose(robot.twist(motion.q, motion.qd, frame="world_aligned"), path(motion.time).twist, atol=1e-9)
+
+
 def test_what_cannot_be_followed_is_told():
     robot = arm("panda")
     out = da.line(START, da.Pose.of((0.95, 0.25, 0.3), rpy=(3.0, 0.0, 0.0)), 2.0)

@@ -161,7 +161,7 @@ def test_names_of_robotics_toolbox():
         np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), err_msg=theirs)
 
 
-@pytest.mark.parametrize(("page", "count"), [("from_pinocchio", 11), ("from_robotics_toolbox", 12)])
+@pytest.mark.parametrize(("page", "count"), [("from_pinocchio", 12), ("from_robotics_toolbox", 12)])
 def test_names_of_getting_a_robot(page, count):
     """Every name of ours in the first table exists."""
     rows = table(page, "Getting a robot")

@@ -111,7 +111,7 @@ def undefined(q):
 PROGRAMS = {
     "inverse dynamics": lambda: puma().program("inverse_dynamics"),
     "roots and quotients": lambda: trace(undefined, {"q": (3,)}),
-    "in pieces": lambda: da.random_robot(3, "R" * 12).program("inverse_dynamics_derivatives"),
+    "in pieces": lambda: da.random_robot(3, "R" * 30).program("inverse_dynamics"),
 }
 KEPT = [Reductions(), Reductions(False, True), Reductions(True, True, 16, 0, 0, True), Reductions(True, True, 16, 8, 10, True)]
 
@@ -393,7 +393,7 @@ KILLED = """
     import sys, dalembert as da
     from dalembert.native import sweep
     sweep.LEAF = 1 << 12
-    found = da.robot("two_link").sweep(over={"qd": (-1, 1), "qdd": (-1, 1)}, samples=int(sys.argv[2]), checkpoint=sys.argv[1],
+    found = da.robot("two_link").sweep(over={"q": (-3.0, 3.0), "qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, samples=int(sys.argv[2]), checkpoint=sys.argv[1],
                                        reduce=["extremes", "sums"])
 """
 

@@ -68,6 +68,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import get_threads as get_threads
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
+    from dalembert.native.enclosure import enclosure as enclosure
     from dalembert.planning.feedback import Feedback as Feedback
     from dalembert.planning.inverse import InverseKinematics as InverseKinematics
     from dalembert.planning.least_effort import LeastEffort as LeastEffort
@@ -88,6 +89,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
+    from dalembert.sweeps.bounded import Bound as Bound
     from dalembert.sweeps.motors import MotorCurve as MotorCurve
     from dalembert.sweeps.result import Sweep as Sweep
     from dalembert.sweeps.sizing import Sizing as Sizing
@@ -100,7 +102,6 @@ if _typing.TYPE_CHECKING:
     from dalembert.trace import OperationCount as OperationCount
     from dalembert.trace import Program as Program
     from dalembert.trace import differentiate as differentiate
-    from dalembert.trace import enclosure as enclosure
     from dalembert.trace import replay as replay
 
 # where the names above are: each is imported when it is first read, so that nobody waits for what is not used
@@ -132,6 +133,7 @@ _PLACES = {
     "planning.feedback": "Feedback",
     "planning.optimal_control": "OptimalControl",
     "planning.rollout": "Rollout",
+    "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
     "studies.bench": "bench",
@@ -140,6 +142,7 @@ _PLACES = {
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "live study",
+    "sweeps.bounded": "Bound",
     "sweeps.motors": "MotorCurve",
     "sweeps.result": "Sweep",
     "sweeps.sizing": "Sizing",
@@ -147,7 +150,7 @@ _PLACES = {
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",
     "symbolic.derivation": "Derivation derive",
-    "trace": "OperationCount Program differentiate enclosure replay",
+    "trace": "OperationCount Program differentiate replay",
 }
 _PACKAGES = ("algebra", "trace")
 _LATER = {name: place for place, names in _PLACES.items() for name in names.split()}

@@ -15,7 +15,7 @@ from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
     from dalembert.codegen import generate
-    from dalembert.planning import following, inverse, least_effort, lqr, optimal_control, rollout
+    from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
+    from dalembert.sweeps import bound as bounding
     from dalembert.sweeps import loads as carried
     from dalembert.sweeps import size as sizes
     from dalembert.sweeps import sweep
@@ -69,8 +70,10 @@ else:  # the same, each imported when one of its functions is first read; dynami
     task_space = Later("dalembert.quantities.task_space")
     terms = Later("dalembert.quantities.terms")
     least_effort = Later("dalembert.planning.least_effort")
+    fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
+    bounding = Later("dalembert.sweeps.bound")
     carried = Later("dalembert.sweeps.loads")
     sizes = Later("dalembert.sweeps.size")
     sweep = Later("dalembert.sweeps.sweep")
@@ -250,14 +253,16 @@ class Robot(Model, Hints):
     # motions found by computation
     inverse_kinematics = inverse.inverse_kinematics
     follow = following.follow
+    fastest = fastest.fastest
     least_effort = least_effort.least_effort
     lqr = lqr.lqr
     optimal_control = optimal_control.optimal_control
 
-    # all states of a range
+    # extremes over all states of a range
+    sweep = sweep.sweep
+    bound = bounding.bound
     size = sizes.size
     largest_payload = carried.largest_payload
-    sweep = sweep.sweep
 
     # simplified models
     dominance = dominance.dominance

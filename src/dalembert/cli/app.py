@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, effort, identifying, looking, reaching, sizing, sweeping, writing
+from dalembert.cli import bounding, computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other open kinematic chains.
@@ -57,8 +57,8 @@ def options(
 PANELS = {
     "Inspect a robot": (looking,),
     "Compute": (computing,),
-    "Size": (sweeping, sizing),
-    "Find motions": (reaching, effort),
+    "Find motions": (reaching, planning, effort),
+    "Find extremes": (sweeping, bounding, sizing),
     "Identify": (identifying,),
     "Write": (writing,),
 }

@@ -21,7 +21,7 @@ from dalembert.model.tree import Tree
 LOAD, PLACE, GRAVITY, FRICTION = "payload", "payload_com", "gravity", ("damping", "coulomb")
 VARIED = (LOAD, PLACE, GRAVITY, *FRICTION)
 PARTS = ("mass", "com", "inertia", "length", "gravity")
-_AXES = "xyz"
+AXES = "xyz"
 Slot = tuple[str, tuple[int, ...]]  # a number of a tree: its field and place
 
 
@@ -31,9 +31,9 @@ def named_parameters(model: Model, parts: tuple[str, ...] = PARTS) -> dict[str, 
     found: dict[str, tuple[Slot, float]] = {}
 
     def take(field: str, array: Any, label: str, i: int) -> None:
-        found.update({f"{label}{_AXES[k]}{i + 1}": ((field, (i, k)), float(array[i, k])) for k in range(3) if array[i, k]})
+        found.update({f"{label}{AXES[k]}{i + 1}": ((field, (i, k)), float(array[i, k])) for k in range(3) if array[i, k]})
 
-    for i in range(model.n):
+    for i in range(len(model.links)):
         if "mass" in parts and t.mass[i]:
             found[f"m{i + 1}"] = ("mass", (i,)), float(t.mass[i])
         if "com" in parts:
@@ -41,12 +41,12 @@ def named_parameters(model: Model, parts: tuple[str, ...] = PARTS) -> dict[str, 
         if "inertia" in parts:
             for r, c in zip(*np.triu_indices(3), strict=True):
                 if t.inertia[i, r, c]:
-                    found[f"I{_AXES[r]}{_AXES[c]}{i + 1}"] = ("inertia", (i, int(r), int(c))), float(t.inertia[i, r, c])
+                    found[f"I{AXES[r]}{AXES[c]}{i + 1}"] = ("inertia", (i, int(r), int(c))), float(t.inertia[i, r, c])
         if "length" in parts:
             take("before", t.before.translation, "b", i)
             take("after", t.after.translation, "a", i)
     if "gravity" in parts:
-        found |= {f"g{_AXES[k]}": (("gravity", (k,)), float(t.gravity[k])) for k in range(3) if t.gravity[k]}
+        found |= {f"g{AXES[k]}": (("gravity", (k,)), float(t.gravity[k])) for k in range(3) if t.gravity[k]}
     return found
 
 

@@ -70,8 +70,9 @@ def compute(e: Assembly, program: Program, plan: Plan, piece: Piece, places: Pla
             enough = e.op(f"fcmp ogt {e.vector} {value(rest[0])}, {e.splat(rest[1])}")
             values[i] = e.op(f"select {e.bits} {enough}, {e.vector} {value(rest[0])}, {e.vector} {e.splat(rest[2])}")
         elif op == "where":
-            c, a, b = map(value, rest)
-            chosen = e.op(f"fcmp ogt {e.vector} {c}, {e.splat(0.0)}")
+            c, a, b = (value(k) if k != plan.fused.get(i) else "" for k in rest)
+            compared = map(value, nodes[plan.fused[i]][1:]) if i in plan.fused else (c, e.splat(0.0))
+            chosen = e.op(f"fcmp ogt {e.vector} {', '.join(compared)}")
             values[i] = e.op(f"select {e.bits} {chosen}, {e.vector} {a}, {e.vector} {b}")
         elif op == "div" and (reciprocal := _exact_reciprocal(nodes[rest[1]])):
             values[i] = e.do("fmul", value(rest[0]), e.splat(reciprocal))

@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     """How a program is computed."""
 
     pieces: list[Piece]
-    fused: dict[int, int]  # sums and differences, each with the product that is part of it
+    fused: dict[int, int]  # sums and differences, each with the product that is part of it; choices with the difference asked for
     place: dict[int, int]  # the row in which a value lies, if any
     rows: int  # of inputs, and values between pieces
     scalars: int  # of inputs and outputs
@@ -155,7 +155,11 @@ def _read(program: Program, fused: dict[int, int], step: Step) -> Sequence[int]:
 
 
 def _fused(program: Program) -> dict[int, int]:
-    """Sums and differences, each with the product that fuses with it: one that nothing else uses, of two such the later one."""
+    """Sums and differences, each with the product that fuses with it: one that nothing else uses, of two such the later one.
+
+    And choices by the sign of a difference that only choices use: `where(a - b, x, y)` compares a with b, which for doubles is the
+    same, so that the lesser and greater of two numbers are an instruction each.
+    """
     uses = Counter(program.results)
     for node in program.nodes:
         uses.update(operands(node))
@@ -165,4 +169,6 @@ def _fused(program: Program) -> dict[int, int]:
             products = [j for j in operands(node) if program.nodes[j][0] == "mul" and uses[j] == 1]
             if products:
                 fused[i] = max(products)
-    return fused
+    asked = Counter(node[1] for node in program.nodes if node[0] == "where")
+    compared = {j for j, count in asked.items() if program.nodes[j][0] == "sub" and j not in fused and count == uses[j]}
+    return fused | {i: node[1] for i, node in enumerate(program.nodes) if node[0] == "where" and node[1] in compared}

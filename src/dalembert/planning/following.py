@@ -210,6 +210,7 @@ def _singular(asked: Request, samples: HandSamples, q: Array) -> Array:
     robot, rows = asked.robot, list(asked.rows)
     scale = np.where(np.array(rows) < ANGULAR, 1.0, 1 / asked.task.length)
     J = scale[:, None] * jacobian(robot, q, asked.link, asked.frame)[:, rows][:, :, asked.moving]
+    J = J[:, (np.abs(J) > 1e-12).any(axis=(0, 2))]  # a planar arm has rows of zeros wherever it is
     least = np.linalg.svd(J, compute_uv=False)[:, -1]
     near = least < SINGULAR
     if J.shape[1] == J.shape[2]:

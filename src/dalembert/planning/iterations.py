@@ -19,7 +19,7 @@ from dalembert.planning.riccati import COSTATE, CURVATURE, RECURSION, ROLLOUT, p
 from dalembert.progress import Progress
 
 LENGTHS = 0.5 ** np.arange(8.0)  # of steps along the search direction, all of them tried at once
-FIRST, MOST = 1e-3, 1e10  # of the regularization, relative to the weights of the forces
+FIRST, MOST = 1.0, 1e12  # of the regularization, relative to the weights of the forces
 NEAR = 0.1  # the decrease of the cost, relative to it, below which second derivatives are worth their while
 
 
@@ -157,7 +157,7 @@ class Search:
 
     def _adapt(self, better: Array, near: Array) -> None:
         """What succeeded is done more boldly next time; what failed, first without second derivatives, then in smaller steps."""
-        longer, shorter = np.where(self.mu > FIRST, self.mu / 10, 0.0), np.maximum(self.mu * 10, FIRST)
+        longer, shorter = np.where(self.mu > FIRST / 10, self.mu / 10, 0.0), np.maximum(self.mu * 100, FIRST)
         self.mu[...] = np.where(better, longer, np.where(self.trust > 0, self.mu, shorter))
         self.trust[...] = better & near if self.curved else 0.0
 

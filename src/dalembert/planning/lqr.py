@@ -11,7 +11,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import frozen_array, positive
 from dalembert.engine.evaluation import joint_vectors
 from dalembert.engine.names import Backend
-from dalembert.errors import Error, brief
+from dalembert.errors import Error, SingularWarning, brief, warn
 from dalembert.model.model import Model
 from dalembert.planning.feedback import Feedback, with_rates
 from dalembert.quantities.derivatives import linearize
@@ -65,11 +65,22 @@ def lqr(
     else:
         force = real(joint_vectors(robot, "lqr", q=at, qd=rate, tau=tau)[2], "tau")
     A, B = linearize(robot, at, rate, force, step=seconds, backend=backend)
-    W, R = np.diag(np.concatenate(weights[:2])), np.diag(weights[2])
+    W, R = np.diag(np.concatenate(weights[:2])), weights[2]
     with np.errstate(all="ignore"):  # NaN appear in the results
         gain = _continuous(A, B, W, R) if seconds is None else _sampled(A, B, seconds * W, seconds * R)
+    _look(robot, gain)
     at, rate, force, gain = (_kept(x) for x in (*np.broadcast_arrays(at, rate, force), gain))
     return Feedback(robot, at, rate, force, gain)
+
+
+def _look(robot: Model, gain: Array) -> None:
+    """A gain that is not finite is an error; among several a warning."""
+    bad = ~np.isfinite(gain).all(axis=(-2, -1))
+    if bad.any():
+        say = f"no finite gain was found for {robot.name}: the state must be finite, and the weights and the step of usual sizes"
+        if not bad.ndim:
+            raise Error(f"lqr: {say}")
+        warn(f"lqr: {say} ({bad.sum()} of {bad.size} states)", SingularWarning)
 
 
 def diagonal(given: Any, n: int, what: str) -> Array:
@@ -94,8 +105,8 @@ def _kept(x: Array) -> Array:
 
 
 def _continuous(A: Array, B: Array, W: Array, R: Array) -> Array:
-    """K = R^-1 B^T P of the equation in continuous time, by Cayley's transform to the sampled one."""
-    G = B @ np.linalg.solve(R, _turned(B))
+    """K = R^-1 B^T P of the equation in continuous time, R being the diagonal (n,), by Cayley's transform to the sampled one."""
+    G = B @ (_turned(B) / R[:, None])
     one = np.eye(A.shape[-1])
     pole = np.abs(A).sum(axis=-1).max(axis=-1)[..., None, None] + 1  # beyond all eigenvalues
     shifted = A - pole * one
@@ -104,13 +115,13 @@ def _continuous(A: Array, B: Array, W: Array, R: Array) -> Array:
     a = one + 2 * pole * _turned(both)
     g = 2 * pole * inverse @ G @ both
     h = 2 * pole * both @ W @ inverse
-    return np.linalg.solve(R, _turned(B) @ _doubled(a, g, h))
+    return _turned(B) @ _doubled(a, g, h) / R[:, None]
 
 
 def _sampled(A: Array, B: Array, W: Array, R: Array) -> Array:
     """K = (R + B^T P B)^-1 B^T P A of the sampled equation."""
-    P = _doubled(A, B @ np.linalg.solve(R, _turned(B)), W)
-    return _solved(R + _turned(B) @ P @ B, _turned(B) @ P @ A)
+    P = _doubled(A, B @ (_turned(B) / R[:, None]), W)
+    return _solved(np.diag(R) + _turned(B) @ P @ B, _turned(B) @ P @ A)
 
 
 def _doubled(A: Array, G: Array, H: Array) -> Array:

@@ -97,7 +97,7 @@ def optimal_control(
 ) -> OptimalControl:
     """The joint forces that bring the arm from a state near to another one at the least cost, and the feedback along the way.
 
-    It minimizes, with the states x of positions and velocities and their distances e_k = x_k - x_goal from the goal,
+    It minimizes, with the distances e_k of the states (q, qd) from the goal,
 
         1/2 sum_k h [e_k^T W e_k + (tau_k - holding)^T R (tau_k - holding)] + 1/2 e_N^T W_end e_N
 

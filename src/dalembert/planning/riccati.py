@@ -19,7 +19,7 @@ from dalembert.engine.registry import SOLVING, methods
 from dalembert.model.model import Model
 from dalembert.trace.replay import replay
 
-BOX_STEPS = 4  # projected Newton steps: more change nothing that the next iteration would not
+BOX_STEPS, BOX_LENGTHS = 4, (1.0, 0.3, 0.1)  # of projected Newton steps within limits
 _N, _NN, _ONE = Values(("n",), "SI"), Values(("n", "n"), "SI"), Values((), "SI")
 _X = Values((lambda model, options: 2 * model.n,), "SI")
 _XX = Values((lambda model, options: model.n * (2 * model.n + 1),), "SI")  # the upper triangle, row by row
@@ -105,16 +105,31 @@ def _least(H: Any, g: Any, room: Any) -> tuple[Array, Any, Factors]:
     if room is None:
         factors = udu(H)
         return -solve(factors, g), np.ones(n, dtype=int), factors
-    least, most = room
-    k: Any = np.zeros(n, dtype=int)
-    free: Any = k
-    factors = Factors(k, k)
+    k: Any = clipped(np.zeros(n, dtype=int), *room)
+    slope: Any = g + rotate(H, k)
     for _ in range(BOX_STEPS):
-        slope = g + rotate(H, k)
-        free = where(k - least, where(most - k, 1, where(-slope, 0, 1)), where(slope, 0, 1))
-        factors = udu(_on_diagonal(free[:, None] * H * free[None, :], 1 - free))
-        k = clipped(k - solve(factors, free * slope), least, most)
-    return k, free, factors
+        free, factors = _free(H, k, slope, room)
+        k, slope = _searched(H, g, k, slope, -solve(factors, free * slope), room)
+    return k, *_free(H, k, slope, room)
+
+
+def _free(H: Any, k: Any, slope: Any, room: Any) -> tuple[Any, Factors]:
+    """Which entries do not press against a limit, as numbers 0 and 1, and the factors of their part of H."""
+    least, most = room
+    free = where(k - least, where(most - k, 1, where(-slope, 0, 1)), where(slope, 0, 1))
+    return free, udu(_on_diagonal(free[:, None] * H * free[None, :], 1 - free))
+
+
+def _searched(H: Any, g: Any, k: Any, slope: Any, step: Any, room: Any) -> tuple[Any, Any]:
+    """The best of several lengths of a step that ends at the limits, and the slope there; k itself if none is better."""
+    best = (dot(k, g + slope), k, slope)  # twice the value
+    for length in BOX_LENGTHS:
+        there = clipped(k + length * step, *room)
+        new = g + rotate(H, there)
+        value = dot(there, g + new)
+        lower = best[0] - value
+        best = (where(lower, value, best[0]), where(lower, there, best[1]), where(lower, new, best[2]))
+    return best[1], best[2]
 
 
 RECURSION = Quantity(

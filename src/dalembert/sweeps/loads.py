@@ -95,8 +95,8 @@ def largest_payload(
     feels the load.
 
     >>> import dalembert as da
-    >>> arm = da.robot("two_link")  # two rods of 1 m and 1 kg: at full reach joint1 holds 2 g N m, and m kg add 2 m g
-    >>> float(arm.largest_payload([0.0, 0.0], motor=da.MotorCurve([0.0], [4 * 9.81])).round(9))
+    >>> arm = da.robot("two_link").with_gravity((0, -9.81, 0))  # two rods of 1 m and 1 kg, at full reach
+    >>> float(arm.largest_payload([0.0, 0.0], motor=da.MotorCurve([0.0], [4 * 9.81])).round(9))  # (2 + 2 m) 9.81 N m = 4 x 9.81
     1.0
     """
     arm = carrying(robot, com, link, "largest_payload")

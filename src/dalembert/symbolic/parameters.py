@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, Transform
+from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, listed, several
+from dalembert.derived.varied import AXES, PARTS, Slot, named_parameters, with_numbers
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.model.model import Model, freed
 from dalembert.model.tree import Tree
 from dalembert.trace.program import Program, trace
-
-PARTS = ("mass", "com", "inertia", "length", "gravity")
-_AXES = "xyz"
 
 
 @dataclass(frozen=True)
@@ -31,39 +29,27 @@ class Symbolic:
     model: Model
     names: tuple[str, ...]
     values: Array
-    _slots: tuple[tuple[str, tuple[int, ...]], ...]
+    _slots: tuple[Slot, ...]
 
     def tree(self, parameters: Any) -> Tree:
         """The Tree with these scalars in the place of its numbers: floats, expressions, symbols."""
-        t, filled = self.model.tree, self._filled(parameters)
-        return t._replace(
-            mass=filled["mass"],
-            com=filled["com"],
-            inertia=filled["inertia"],
-            gravity=filled["gravity"],
-            before=Transform(t.before.rotation, filled["before"]),
-            after=Transform(t.after.rotation, filled["after"]),
-        )
+        numbers = self._placed(parameters)
+        return with_numbers(self.model.tree, {slot: x for slot, x in numbers.items() if slot[0] != "loops"})
 
     def loop_frames(self, parameters: Any) -> Array:
         """Where the two frames of each loop are on their links, (loops, 2, 3), with these scalars in the place of numbers."""
-        return self._filled(parameters)["loops"]
+        frames = np.array(_loop_frames(self.model), dtype=object)
+        for (field, index), scalar in self._placed(parameters).items():
+            if field == "loops":
+                frames[index] = scalar
+        return frames
 
-    def _filled(self, parameters: Any) -> dict[str, Array]:
-        t = self.model.tree
+    def _placed(self, parameters: Any) -> dict[Slot, Any]:
+        """The scalars by their places."""
         parameters = listed(parameters, "parameters")
         if len(parameters) != len(self.names):
             raise Error(f"{self!r} has {len(self.names)} parameters, got {len(parameters)}")
-        fields = {
-            "mass": t.mass, "com": t.com, "inertia": t.inertia, "gravity": t.gravity,
-            "before": t.before.translation, "after": t.after.translation, "loops": _loop_frames(self.model),
-        }  # fmt: skip
-        filled = {name: np.array(array, dtype=object) for name, array in fields.items()}
-        for (field, index), scalar in zip(self._slots, parameters, strict=True):
-            filled[field][index] = scalar
-            if field == "inertia":
-                filled[field][index[0], index[2], index[1]] = scalar
-        return filled
+        return dict(zip(self._slots, parameters, strict=True))
 
     def program(self, quantity: str, method: str | None = None) -> Program:
         """The program of a quantity with the parameters as its last input, friction and armature left out."""
@@ -100,30 +86,13 @@ def named(robot: Model, parts: Sequence[str] | str) -> Symbolic:
     if robot.several:
         joint = robot.several[0]
         raise Error(f"closed forms are of joints of one degree of freedom; {joint.name!r} of {robot.name} is {joint.kind}")
-    t, frames = robot.tree, _loop_frames(robot)
-    entries: list[tuple[str, str, tuple[int, ...], float]] = []
-
-    def take(field: str, array: Array, label: str, i: int) -> None:
-        entries.extend((f"{label}{_AXES[k]}{i + 1}", field, (i, k), float(array[i, k])) for k in range(3) if array[i, k])
-
-    for i in range(len(robot.links)):
-        if "mass" in chosen and t.mass[i]:
-            entries.append((f"m{i + 1}", "mass", (i,), float(t.mass[i])))
-        if "com" in chosen:
-            take("com", t.com, "c", i)
-        if "inertia" in chosen:
-            for r, c in zip(*np.triu_indices(3), strict=True):
-                if t.inertia[i, r, c]:
-                    entries.append((f"I{_AXES[r]}{_AXES[c]}{i + 1}", "inertia", (i, int(r), int(c)), float(t.inertia[i, r, c])))
-        if "length" in chosen:
-            take("before", t.before.translation, "b", i)
-            take("after", t.after.translation, "a", i)
+    found = named_parameters(robot, tuple(part for part in chosen if part != "gravity"))
+    frames = _loop_frames(robot)
     for k, side, axis in np.argwhere(frames).tolist() if "length" in chosen else ():
-        entries.append((f"{'uw'[side]}{_AXES[axis]}{k + 1}", "loops", (k, side, axis), float(frames[k, side, axis])))
+        found[f"{'uw'[side]}{AXES[axis]}{k + 1}"] = ("loops", (k, side, axis)), float(frames[k, side, axis])
     if "gravity" in chosen:
-        entries += [(f"g{_AXES[k]}", "gravity", (k,), float(t.gravity[k])) for k in range(3) if t.gravity[k]]
-    names, fields, indices, values = zip(*entries, strict=True) if entries else ((), (), (), ())
-    return Symbolic(robot, tuple(names), np.array(values, dtype=float), tuple(zip(fields, indices, strict=True)))
+        found |= named_parameters(robot, ("gravity",))
+    return Symbolic(robot, tuple(found), np.array([x for _, x in found.values()], dtype=float), tuple(s for s, _ in found.values()))
 
 
 def _loop_frames(robot: Model) -> Array:

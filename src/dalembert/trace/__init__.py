@@ -7,7 +7,6 @@ from dalembert.trace.differentiate import differentiate as differentiate
 from dalembert.trace.exact import Angle as Angle
 from dalembert.trace.exact import Residue as Residue
 from dalembert.trace.expr import Expr as Expr
-from dalembert.trace.intervals import enclosure as enclosure
 from dalembert.trace.program import Program as Program
 from dalembert.trace.program import Variable as Variable
 from dalembert.trace.program import trace as trace

@@ -122,7 +122,11 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
       if (stage) stage.track(arm.hand(state.q).at);
     }
   }
-  if (![...state.q, ...state.qd].every(Number.isFinite)) { reset(); tell("The motion became too fast for the page’s steps: the arm is back where it began."); }
+  if (![...state.q, ...state.qd].every(Number.isFinite)) {
+    reset();
+    const why = study.angles ? ", or a body that turns freely came to a right angle about y, where the page’s three angles fail" : "";
+    tell(`The motion became too fast for the page’s steps${why}: the arm is back where it began.`);
+  }
 }
 
 function frame(stamp) {

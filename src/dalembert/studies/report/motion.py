@@ -24,6 +24,7 @@ class SampledMotion(NamedTuple):
     qd: Array
     qdd: Array
     told: str
+    limits: Array | None = None  # the least and the greatest torques, (2, n), where the motion was made for some
 
     @property
     def step(self) -> float:
@@ -69,7 +70,7 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
     >>> follow(da.robot("two_link")).q.shape
     (201, 2)
     """
-    told = "the given motion"
+    told, limits = getattr(path, "told", "the given motion"), getattr(path, "torque_limits", None)
     if path is None:
         told = f"a quintic move of {DURATION:g} s between two configurations within the limits"
         if not robot.n:
@@ -81,7 +82,7 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
         if robot.runs:
             told += ", balls and free bodies at rest"
             return _resting(robot, samples, path, told)
-    if all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
+    if not callable(path) and all(hasattr(path, name) for name in ("time", "q", "qd", "qdd")):
         time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
         few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
         motion = SampledMotion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
@@ -89,7 +90,7 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
         given: Any = path
         time = np.linspace(0.0, float(given.duration), samples)
         q, qd, qdd = (np.asarray(x, dtype=float) for x in given(time))
-        motion = SampledMotion(time, q, qd, qdd, told)
+        motion = SampledMotion(time, q, qd, qdd, told, limits)
     else:
         raise Error(f"path must be a motion such as da.quintic(start, goal, duration) or a Trajectory, got {brief(path)}")
     return _checked(robot, motion)

@@ -10,6 +10,7 @@ from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
 from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
+from dalembert.studies.report.lanes import lanes, shares
 from dalembert.studies.report.motion import SampledMotion
 
 LINES = 8  # of different colours in one chart
@@ -96,7 +97,14 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
-    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect))
+    near = lanes(robot.joint_names, m.time, shares(split.total, _limits(robot) if m.limits is None else m.limits))
+    return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect) + near)
+
+
+def _limits(robot: Robot) -> Array:
+    """The least and the greatest force of every joint, (2, n)."""
+    most = [_limit(robot, i) for i in range(robot.n)]
+    return np.array([[-x for x in most], most])
 
 
 def _limit(robot: Robot, i: int) -> float:

@@ -163,6 +163,7 @@ def _page(
     data = {
         "name": safe_name(robot.name),
         "links": list(robot.link_names),
+        "angles": bool(own.runs),  # of rotations, three each
         "motion": computing.recorded(motion),
         "scene": scene(robot, motion, stage, looks) | ({"stand": 0.0} if flies else {}),  # nothing carries what is free
     }

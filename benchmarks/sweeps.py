@@ -1,0 +1,116 @@
+"""Sweeps of the PUMA: beside the bare kernel, 10^9 states on two threads, and two Dask workers beside two bare processes.
+
+python benchmarks/sweeps.py
+"""
+
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+import dalembert as da
+from dalembert.native import compile_program
+
+OVER = {"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}
+KEPT = ["extremes", "sums", "histogram"]
+BATCHES, STATES, SAMPLES = (1 << 10, 1 << 12, 1 << 14, 1 << 16), 1 << 20, 10**9
+SETTING = f"OVER, KEPT, SAMPLES = {OVER!r}, {KEPT!r}, {SAMPLES}\n"
+BILLION = """
+import resource, dalembert as da
+da.set_threads(2)
+found = da.robot("puma560").sweep(over=OVER, samples=SAMPLES, reduce=KEPT)
+print(found.seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+HALF = """
+import sys, dalembert as da
+job = da.robot("puma560").sweep(over=OVER, samples=1000, reduce=KEPT).job
+import dataclasses
+job = dataclasses.replace(job, samples=SAMPLES)
+job.run([0])
+print("ready", flush=True)
+sys.stdin.readline()
+job.run(range(int(sys.argv[1]), job.leaves, 2))
+print("done", flush=True)
+"""
+
+
+def figures():
+    """Lines of name, value, unit, the bar if there is one, and which side of it is better."""
+    arm = da.robot("puma560")
+    for kept, bar in ((KEPT[:2], 0.9), (KEPT, 0.75)):
+        share, state = beside_the_kernel(arm, kept)
+        words = f"sweep of the PUMA, {', '.join(kept)}"
+        yield f"{words}: a state, one thread", state, "ns", None, None
+        yield f"{words}: of the rate of the bare kernel", share, "x", bar, "more"
+    seconds, memory = map(float, run(BILLION).split())
+    yield "10^9 states of the PUMA with histograms, two threads", seconds, "s", 20, "less"
+    yield "the same: memory of the process", memory, "MB", 250, "less"
+    if find_spec("distributed"):
+        for name, value, unit, bar in on_dask(arm):
+            yield name, value, unit, bar, "more"
+
+
+def beside_the_kernel(arm, kept):
+    """The rate of a sweep as a share of that of the kernel on arrays, at its best of several batches; and nanoseconds of a state.
+
+    Time is that of the thread: what others do on the machine does not count.
+    """
+    kernel, found = compile_program(arm.program("inverse_dynamics")), arm.sweep(over=OVER, samples=STATES, reduce=kept)
+    bare = []
+    for batch in BATCHES:
+        states = found.states(np.arange(batch))
+        given, out = [states[name] for name in ("q", "qd", "qdd")], np.empty((batch, 6))
+        bare.append((lambda given=given, out=out, batch=batch: [kernel.here(*given, out=out) for _ in range(STATES // batch)]))
+    times = [[seconds(f) for f in (lambda: found.job.run(range(found.job.leaves)), *bare)] for _ in range(25)]
+    swept, *others = (min(column) for column in zip(*times, strict=True))
+    return min(others) / swept, swept / STATES * 1e9
+
+
+def seconds(function):
+    """That this thread takes."""
+    start = time.thread_time()
+    function()
+    return time.thread_time() - start
+
+
+def on_dask(arm):
+    """Two workers beside two processes that do nothing but compute."""
+    from distributed import Client, LocalCluster
+
+    alone = []
+    for _ in range(3):
+        halves = [
+            subprocess.Popen(
+                [sys.executable, "-c", SETTING + HALF, str(k)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            for k in (0, 1)
+        ]
+        for half in halves:
+            half.stdout.readline()
+        start = time.perf_counter()
+        for half in halves:
+            half.stdin.write("go\n")
+            half.stdin.flush()
+        for half in halves:
+            half.stdout.readline()
+        alone.append(time.perf_counter() - start)
+        for half in halves:
+            half.communicate()
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        arm.sweep(over=OVER, samples=10**8, reduce=KEPT, cluster=client)  # compiled
+        together = [arm.sweep(over=OVER, samples=SAMPLES, reduce=KEPT, cluster=client).seconds for _ in range(3)]
+    yield "10^9 states on two Dask workers", min(together), "s", None
+    yield "of the rate of two bare processes", min(alone) / min(together), "x", 0.9
+
+
+def run(code):
+    """What a fresh process prints."""
+    return subprocess.run([sys.executable, "-c", SETTING + code], capture_output=True, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    for name, value, unit, bar, _ in figures():
+        print(f"{name}: {value:.3g} {unit}{'' if bar is None else f' (bar {bar:g})'}", flush=True)

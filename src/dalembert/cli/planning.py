@@ -1,0 +1,120 @@
+"""Commands that find motions."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from dalembert.cli.changes import values
+from dalembert.cli.parts import progress, said, show
+from dalembert.errors import Error
+from dalembert.files import load_states
+from dalembert.planning.timed import Fastest, Limiting
+from dalembert.robots import Robot
+
+SHOWN = 12  # switches that a summary lists
+
+
+def fastest(
+    robot: Robot,
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="Waypoints q_<joint>: a .csv, .npy or .npz file; - is standard input. A spline goes through them."
+        ),
+    ],
+    torque: Annotated[
+        str | None,
+        typer.Option(metavar="TAU", help="Torque limits, N m or N: one number, or one for each joint; default: the robot's."),
+    ] = None,
+    velocity: Annotated[
+        str | None, typer.Option(metavar="QD", help="Velocity limits, rad/s or m/s, in the same way; default: the robot's.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option(metavar="QDD", help="Acceleration limits, rad/s^2 or m/s^2, in the same way; default: none.")
+    ] = None,
+    points: Annotated[int, typer.Option(metavar="COUNT", help="Intervals into which the path is divided.")] = 1000,
+    step: Annotated[
+        float | None,
+        typer.Option(
+            "--step", "-s", metavar="S", help="Seconds between the states that are written; default: those of the path's points."
+        ),
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
+    figure: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the phase plane: a .png, .svg or .pdf file.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a report that plays the motion into this folder.")
+    ] = None,
+) -> None:
+    """Find the fastest motion along a path within limits of torques, velocities and accelerations."""
+    if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
+        raise Error(f"{output}: a motion is written as .csv or .npz")
+    way = load_states(robot, path, ["q"])["q"]
+    given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
+    limits = {name: _limit(text, name) for name, text in given.items()}
+    found = robot.fastest(way, **limits, points=points, step=step)
+    if output == "-":
+        found.to_csv(sys.stdout)
+    elif output is None:
+        _summarize(found)
+    else:
+        (found.to_npz if Path(output).suffix.lower() == ".npz" else found.to_csv)(output)
+        said(f"{output}: {len(found)} states over {found.duration:.6g} s")
+    if figure is not None:
+        _draw(found, figure)
+    if report is not None:
+        from dalembert.studies.report import study
+
+        with progress("writing the report") as bar:
+            said(study(robot, report, path=found, progress=bar or False))
+
+
+def _limit(text: str | None, name: str) -> Any:
+    found = None if text is None else values(text, f"--{name}")
+    return found[0] if found is not None and len(found) == 1 else found
+
+
+def _draw(found: Fastest, file: str) -> None:
+    if Path(file).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise Error(f"{file}: a figure is written as .png, .svg or .pdf")
+    try:
+        found.phase_plane().savefig(file)
+    except OSError as error:
+        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
+    said(file)
+
+
+def _summarize(found: Fastest) -> None:
+    """The duration, how near each joint comes to its limits, and where another limit takes over."""
+    print(f"{found.robot.name}: {found.duration:.6g} s along a path of {found.curve.length:.6g}\n")
+    largest = [np.abs(x).max(axis=0) for x in (found.tau, found.qd, found.saturation)]
+    rows = [["joint", "largest |tau|", "share of limit", "largest |qd|"]]
+    for i, name in enumerate(found.robot.joint_names):
+        limited = np.isfinite(found.torque_limits[:, i]).any()
+        rows.append([name, f"{largest[0][i]:.4g}", f"{largest[2][i]:.1%}" if limited else "", f"{largest[1][i]:.4g}"])
+    show(rows)
+    print()
+    switches = found.switches
+    cells = [["time, s", "s", "limited by", "then by"]]
+    cells += [[f"{x.time:.4f}", f"{x.s:.4f}", _words(x.before), _words(x.after)] for x in switches[:SHOWN]]
+    show(cells)
+    if len(switches) > SHOWN:
+        print(f"and {len(switches) - SHOWN} more")
+
+
+def _words(limiting: Limiting | None) -> str:
+    return "nothing" if limiting is None else f"{limiting.kind} of {limiting.joint} ({'+' if limiting.side > 0 else '-'})"
+
+
+COMMANDS = (
+    (
+        fastest,
+        [
+            "dalembert fastest panda waypoints.csv --figure plane.png",
+            "dalembert fastest puma560 waypoints.csv --torque 97,186,89,24,20,21 --velocity 3 -s 0.001 -o motion.csv",
+            "dalembert fastest panda waypoints.csv --payload 2@0,0,0.1 --report fast",
+        ],
+    ),
+)

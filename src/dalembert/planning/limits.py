@@ -1,0 +1,151 @@
+"""Limits of joints, and what they say along a curve: rows of a u + b x, friction, and the highest speeds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import numbers
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model
+from dalembert.planning.curves import Curve
+from dalembert.planning.elimination import UNBOUNDED
+from dalembert.quantities.dynamics import inverse_dynamics
+from dalembert.quantities.structure import friction_force
+
+SLOWLY = 1e-9  # of a rate of s: friction has its sign, but nothing of its slope
+
+
+class Limits(NamedTuple):
+    """The least and the greatest torque, velocity and acceleration of each joint, (2, n) each; infinite where there is none."""
+
+    torque: Array
+    velocity: Array
+    acceleration: Array
+
+
+def limits(robot: Model, torque: Any, velocity: Any, acceleration: Any) -> Limits:
+    """Those that are given, else the model's; files write 0 for unknown ones."""
+    own = {"torque": "effort_limit", "velocity": "velocity_limit"}
+    found: list[Array] = []
+    for name, given in (("torque", torque), ("velocity", velocity), ("acceleration", acceleration)):
+        if given is None:
+            of_joint = [getattr(joint, own[name]) or np.inf for joint in robot.joints] if name in own else [np.inf] * robot.n
+            found.append(np.array([[-x for x in of_joint], of_joint]))
+        else:
+            found.append(_pair(robot, given, name))
+    known = Limits(*found)
+    if not (np.isfinite(known.torque) | np.isfinite(known.acceleration)).any():
+        raise Error(f"fastest: {robot.name} has no torque limits; give torque=..., acceleration=..., or both")
+    return known
+
+
+def _pair(robot: Model, given: Any, name: str) -> Array:
+    """The least and the greatest value of each joint from one number, one a joint, or both rows."""
+    value = numbers(given, f"fastest: {name}").astype(float)
+    if value.shape not in ((), (robot.n,), (2, robot.n)):
+        shapes = f"one number, {robot.n} of them, or the least and the greatest ones, (2, {robot.n})"
+        raise Error(f"fastest: {name} must be {shapes}, got {brief(given)}")
+    low, high = value if value.ndim == 2 else (-value, value)
+    pair = np.array([np.broadcast_to(low, robot.n), np.broadcast_to(high, robot.n)])
+    for i in np.flatnonzero(~(pair[0] < pair[1]) | (name != "torque") * ~((pair[0] < 0) & (pair[1] > 0))):
+        reason = "least below the greatest" if name == "torque" else "above 0, or from below 0 to above 0"
+        raise Error(f"fastest: {name} of joint {robot.joint_names[i]!r} must be {reason}, got {pair[0, i]:g} to {pair[1, i]:g}")
+    return pair
+
+
+class Terms(NamedTuple):
+    """What limits say at P points: torques and accelerations as rows c + friction(sqrt x) + a u + b x, (P, m) each.
+
+    Each row is divided by half of what lies between its limits lo and hi (m,). `before` and `after` (P, m) are the dry friction
+    when one arrives and when one leaves, `viscous` (P, m) the friction for x = 1 beyond it. `speeds` (P, n) are the squares of the
+    joints' velocities for x = 1, as shares of their limits.
+    """
+
+    q: Array
+    q1: Array
+    q2: Array
+    a: Array
+    b: Array
+    c: Array
+    before: Array
+    after: Array
+    viscous: Array
+    lo: Array
+    hi: Array
+    speeds: Array
+    scale: Array
+    kinds: tuple[tuple[str, int], ...]  # of the rows: torque or acceleration, and the joint
+
+
+def terms(robot: Model, curve: Curve, s: Array, known: Limits) -> Terms:
+    """The rows at these points of the curve."""
+    q, q1, q2 = curve.at(s)
+    both = np.hstack([known.torque, known.acceleration])
+    used = np.flatnonzero(np.isfinite(both).any(axis=0)).tolist()
+    kinds = tuple((("torque", "acceleration")[k // robot.n], k % robot.n) for k in used)
+    scale = _scale(*both[:, used])
+    lo, hi = np.clip(both[:, used] / scale, -UNBOUNDED, UNBOUNDED)
+    zero: Any = np.broadcast_to(0.0, q.shape)
+    moved: tuple[Any, ...] = (q1, q2, zero, zero, zero, zero)
+    torques, rest = [i for kind, i in kinds if kind == "torque"], [i for kind, i in kinds if kind != "torque"]
+    pairs = zip(_torques(robot, q, q1, q2), moved, strict=True)
+    a, b, c, before, after, viscous = (_side_by_side(x, torques, y, rest) / scale for x, y in pairs)
+    speeds = (q1 / np.where(q1 < 0, known.velocity[0], known.velocity[1])) ** 2
+    return Terms(q, q1, q2, a, b, c, before, after, viscous, lo, hi, speeds, scale, kinds)
+
+
+def _torques(robot: Model, q: Array, q1: Array, q2: Array) -> tuple[Array, ...]:
+    """a, b, c, and friction: dry when one arrives and when one leaves, and viscous."""
+    still = np.zeros_like(q)
+    g = np.asarray(inverse_dynamics(robot, q, still, still))
+    a, b = inverse_dynamics(robot, q, still, q1) - g, inverse_dynamics(robot, q, q1, q2) - g
+    if not rubs(robot):
+        return a, b, g, still, still, still
+    whole, constant = friction_force(robot, q1), friction_force(robot, still)
+    turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
+    before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
+    viscous = whole - friction_force(robot, SLOWLY * q1)
+    return a, b - whole + constant, g - constant, before, after, viscous  # the constant part belongs to dry friction
+
+
+def _scale(lo: Array, hi: Array) -> Array:
+    """Half of what lies between limits; of those on one side their size."""
+    one = np.where(np.isfinite(hi), np.abs(hi), np.abs(lo))
+    scale = np.where(np.isfinite(hi - lo), (hi - lo) / 2, one)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _side_by_side(x: Array, chosen: list[int], y: Array, others: list[int]) -> Array:
+    """Columns of x and of y, (P, m)."""
+    if not others:
+        return x if len(chosen) == x.shape[1] else x[:, chosen]
+    return np.concatenate([x[:, chosen], y[:, others]], axis=1)
+
+
+def rubs(robot: Model) -> bool:
+    """Whether there is friction; refused where it depends on the load."""
+    if any(joint.load_friction for joint in robot.open.joints):
+        raise Error(f"fastest: {robot.name} has friction that grows with the load, which this cannot take; set load_friction=0")
+    return any(joint.rubs for joint in robot.open.joints)
+
+
+def smooth_friction(robot: Model, known: Terms, y: Array) -> tuple[Array, Array]:
+    """The friction that depends on the speed, beyond the dry one, and its slope by ds/dt, at ds/dt = y (P,): rows (P, m) each."""
+    if not any(joint.static_friction for joint in robot.open.joints):
+        return known.viscous * y[:, None], known.viscous
+    torques = [k for k, (kind, _) in enumerate(known.kinds) if kind == "torque"]
+    joints = [known.kinds[k][1] for k in torques]
+
+    def rubbing(factor: float) -> Array:
+        found = np.zeros_like(known.a)
+        found[:, torques] = (friction_force(robot, factor * known.q1 * y[:, None]) - dry)[:, joints] / known.scale[torques]
+        return found
+
+    dry, step = friction_force(robot, SLOWLY * known.q1), 1e-4
+    return rubbing(1.0), (rubbing(1 + step) - rubbing(1 - step)) / (2 * step * y[:, None])
+
+
+def speed_dependent(robot: Model) -> bool:
+    """Whether friction depends on the speed, and not on its sign alone."""
+    return any(joint.damping or joint.static_friction for joint in robot.open.joints)

@@ -1,0 +1,130 @@
+"""Bounds of a quantity that no state of a range exceeds, proven by branch and bound."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import choice, listed, positive
+from dalembert.engine.evaluation import uncharted
+from dalembert.engine.program import program as traced
+from dalembert.engine.registry import quantity_named
+from dalembert.errors import Error, brief
+from dalembert.model.model import Model, refuse_loops
+from dalembert.progress import Progress, chosen
+from dalembert.sweeps.bounded import Bound
+from dalembert.sweeps.boxes import box
+from dalembert.sweeps.branching import Search
+from dalembert.sweeps.entry import Entry
+from dalembert.trace.program import Program
+
+SLICE = 0.25  # seconds that a search works before the next one does
+
+
+def bound(
+    robot: Model,
+    quantity: str | Program,
+    *,
+    over: Mapping[str, Any] | None = None,
+    tolerance: float = 0.05,
+    seconds: float = 60.0,
+    only: Sequence[int | str] | int | str | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Bound:
+    """Bounds of a quantity that no state of a range exceeds, with the extremes that are attained, and where.
+
+    `over` gives the range of each input as (low, high), numbers or arrays, or a number that stays; by joint where that is easier:
+    {"q": {"wrist": 0.0}}. By default q, qd and tau have the limits of the robot; an angle without limits takes a whole turn.
+    Optional inputs count if they are named ("wrenches", "base_twist"). `quantity` may also be a program with inputs of any names.
+    `only`: these entries, by joint or by place; by default all.
+
+    It stops when every gap, between what is proven and what is attained, is below `tolerance` of the largest absolute value
+    attained, or after so many `seconds`; the bounds hold in any case, rounding included. They are those of the formulas with
+    exactly the numbers of the robot. `progress` as in `simulate`.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("two_link")
+    >>> found = arm.bound("inverse_dynamics", over={"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, tolerance=1e-3)
+    >>> found.names, found.largest.round(1).tolist(), bool((found.ratio < 1.002).all())
+    (('joint1', 'joint2'), [27.3, 6.4], True)
+    """
+    began = time.perf_counter()
+    refuse_loops(robot, "bound")
+    if robot.runs:
+        raise uncharted(robot, "bound")
+    tolerance, seconds = positive(tolerance, "tolerance"), positive(seconds, "seconds")
+    name, program = _program(robot, quantity, over, options)
+    places = _places(robot, program, only)
+    ends, labels = box(robot, program, over), _labels(robot, program)
+    show = chosen(progress, f"bound of {name}")
+    jobs = {i: Entry(program, i, ends, tolerance) for i in dict.fromkeys(program.results[k] for k in places)}
+    _work([side for job in jobs.values() for side in job.sides], began + seconds, seconds, show)
+    made = [jobs[program.results[k]] for k in places]
+    shape = program.outputs[0].shape if only is None and len(program.outputs) == 1 else (len(places),)
+
+    def array(values: list[float]) -> Array:
+        return np.array(values, dtype=float).reshape(shape)
+
+    return Bound(
+        robot.name, name, tuple(labels[k] for k in places),
+        array([job.lower for job in made]), array([job.upper for job in made]),
+        array([job.least for job in made]), array([job.greatest for job in made]),
+        tuple(job.at(1) for job in made), tuple(job.at(0) for job in made),
+        tolerance, time.perf_counter() - began, sum(job.boxes for job in jobs.values()),
+    )  # fmt: skip
+
+
+def _work(searches: list[Search], until: float, seconds: float, show: Progress) -> None:
+    """Let all searches take their turns."""
+    waiting = [search for search in searches if not search.done]
+    total = len(searches)
+    while waiting and (now := time.perf_counter()) < until:
+        share = max(1 - (until - now) / seconds, (total - len(waiting)) / max(total, 1))
+        show(int(1000 * share), 1000)
+        for search in waiting:
+            search.work(min(until, time.perf_counter() + SLICE))
+        waiting = [search for search in waiting if not search.done]
+    show(1000, 1000)
+
+
+def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any]) -> tuple[str, Program]:
+    if isinstance(quantity, Program):
+        if options:
+            raise Error(f"bound: a program has no options, got {brief(next(iter(options)))}")
+        return "program", quantity
+    described = quantity_named(quantity).of(robot)
+    if not robot.n:
+        raise Error(f"bound needs a robot with joints, {robot.name} has none")
+    optional = [name for name in described.optional if isinstance(over, Mapping) and name in over]
+    return described.name, traced(robot, described, optional=optional, **options)
+
+
+def _labels(robot: Model, program: Program) -> list[str]:
+    """Names of all entries: joints, where there is one for each, or places."""
+    found: list[str] = []
+    for v in program.outputs:
+        before = "" if len(program.outputs) == 1 else f"{v.name} "
+        if v.shape == (robot.n,):
+            found += [f"{before}{joint}" for joint in robot.joint_names]
+        else:
+            found += [f"{v.name}[{','.join(map(str, index))}]" if v.shape else v.name for index in np.ndindex(*v.shape)]
+    return found
+
+
+def _places(robot: Model, program: Program, only: Any) -> list[int]:
+    """Which entries are asked for."""
+    count, labels = len(program.results), _labels(robot, program)
+    if only is None:
+        return list(range(count))
+    places: list[int] = []
+    for one in [only] if isinstance(only, str | int) else listed(only, "only"):
+        if isinstance(one, str):
+            places.append(labels.index(choice(one, "entry to bound:", labels)))
+        elif isinstance(one, int | np.integer) and not isinstance(one, bool) and -count <= one < count:
+            places.append(int(one) % count)
+        else:
+            raise Error(f"only must hold names of joints, or places from 0 to {count - 1}, got {brief(one)}")
+    return places
