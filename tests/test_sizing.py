@@ -146,6 +146,8 @@ def test_the_largest_payload_broadcasts_and_needs_limits():
         da.robot("two_link").largest_payload([0.0, 0.0])
     with pytest.raises(da.Error, match=r"q must have the shape \(\.\.\., 6\)"):
         robot.largest_payload([0.0])
+    some = robot.largest_payload([np.zeros(6), np.full(6, np.nan), np.ones(6)])
+    assert np.isnan(some[1]) and (some[[0, 2]] == robot.largest_payload([np.zeros(6), np.ones(6)])).all()
     still = robot.with_gravity((0, 0, 0))
     assert still.largest_payload(np.zeros(6)) == np.inf
 
@@ -299,6 +301,23 @@ def test_defaults_of_ranges():
     assert np.allclose(found.case.acceleration, peak) and found.case.payload == (2.0, 2.0)
     loose = da.robot("two_link").size(speed=1.0, samples=100)
     assert (loose.case.upper == np.pi).all() and loose.map is None and not np.isfinite(loose.margin).any()
+
+
+def test_one_joint_at_rest_and_coupled_joints(tmp_path):
+    """What has no range, no force or fewer joints than links is sized and drawn all the same."""
+    from dalembert.studies.report.sizing import section
+
+    one = da.robot("two_link").lock({"joint2": 0.3}).with_gravity((0, 0, 0))
+    rest = one.size((0, 1), CURVE, speed=0.0, acceleration=0.0, samples=20)
+    assert rest.peak.tolist() == [0.0] and rest.largest_payload == np.inf and rest.margin.tolist() == [np.inf]
+    coupled = da.random_robot(1, "RRR").with_coupling({"joint3": {"joint2": 0.5}})
+    found = coupled.size((0, 1), CURVE, speed=1.0, samples=200)
+    worst = found.tightest[1]
+    tau = coupled.with_payload(worst.payload).inverse_dynamics(worst.q, worst.qd, worst.qdd)
+    assert np.isclose(tau[1], worst.tau, rtol=1e-12)
+    for sizing in (rest, found):
+        sizing.save(tmp_path / "sizing.png")
+        assert section(sizing).body.count('<figure class="pose">') == sizing.robot.n
 
 
 @pytest.mark.parametrize(

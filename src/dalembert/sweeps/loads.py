@@ -141,5 +141,6 @@ def largest(parts: Parts, allowed: tuple[Array, Array], a: Array) -> Array:
             if not (less < m * (1 - ROUNDING)).any():
                 break
             m = less
-        alone = beyond(np.zeros_like(m))[0] > 0
-    return np.where(alone.any(axis=(0, -1)), 0.0, m.min(axis=(0, -1)))
+        alone = (beyond(np.zeros_like(m))[0] > 0).any(axis=(0, -1))
+    unknown = np.isnan(h0 + h1).any(axis=(0, -1))
+    return np.where(unknown, np.nan, np.where(alone, 0.0, m.min(axis=(0, -1))))
