@@ -13,7 +13,8 @@ from dalembert.storage.saving import saving
 from dalembert.sweeps.section import PayloadMap, raster
 from dalembert.sweeps.sizing import Sizing, times
 
-COLUMNS = 4
+COLUMNS = (4, 3)
+WIDTH = 14.0  # inches
 FAR = 4.0  # times the largest force: a curve beyond is not drawn
 BLUE, RED, GREEN, GREY = "#1f5fa8", "#c2410c", "#12845f", "#555555"
 
@@ -21,9 +22,9 @@ BLUE, RED, GREEN, GREY = "#1f5fa8", "#c2410c", "#12845f", "#555555"
 def figure(found: Sizing) -> Any:
     """Force against speed of each joint; below, the payload maps and the worst poses."""
     n = found.robot.n
-    columns = min(COLUMNS, max(n, 3))
+    columns = n if n < COLUMNS[0] else min(COLUMNS, key=lambda count: -n % count)  # few places stay empty
     rows = -(-n // columns)
-    made = showing(optional("matplotlib.figure").Figure)(figsize=(3.6 * columns, 0.6 + 2.6 * rows + 3.8), layout="constrained")
+    made = showing(optional("matplotlib.figure").Figure)(figsize=(WIDTH, 0.6 + 2.6 * rows + 3.8), layout="constrained")
     above, below = made.subfigures(2, 1, height_ratios=[0.3 + 2.6 * rows, 3.8])
     for j, axes in enumerate(_panels(above, rows, columns, n)):
         _joint(axes, found, j)
@@ -59,17 +60,20 @@ def _joint(axes: Any, found: Sizing, j: int) -> None:
     speed, force, counts = found.density.speed[j], found.density.force[j], found.density.counts[j]
     joint, curve, worst = found.robot.joints[j], found.case.curves[j], found.tightest[j]
     shown = np.where(counts > 0, np.log(np.maximum(counts, 1)) + 1, np.nan).T
-    axes.imshow(shown, extent=(-speed, speed, -force, force), origin="lower", aspect="auto", cmap="Greys", vmin=0, alpha=0.8)
+    axes.imshow(shown, extent=(-speed, speed, -force, force), origin="lower", aspect="auto", cmap="Greys", vmin=0, alpha=0.55)
     for side, label in zip(found.envelope[:, j], ("envelope", None), strict=True):
         axes.plot(middles(speed, len(side)), np.where(np.isfinite(side), side, np.nan), color=BLUE, linewidth=1.5, label=label)
+    fast = speed if found.duty is None else max(speed, float(np.abs(found.duty.qd[:, j]).max()))
     if curve is not None:
-        at = np.linspace(-1, 1, 401) * min(curve.top_speed, 1.25 * speed or 1.0)
+        at = np.linspace(-1, 1, 401) * min(curve.top_speed, 1.2 * fast)
+        fast = max(fast, at[-1])
         for torque, style, label in ((curve.peak_at(at), "-", "peak torque"), (curve.continuous_at(at), "--", "continuous torque")):
             axes.plot(at, torque, style, color=RED, linewidth=1.2, label=label)
             axes.plot(at, -torque, style, color=RED, linewidth=1.2)
     if found.duty is not None:
         axes.plot(found.duty.qd[:, j], found.duty.tau[:, j], color=GREEN, linewidth=1.2, label="duty cycle")
     axes.plot([worst.qd[j]], [worst.tau], "o", color=BLUE, markersize=5, label="worst state")
+    axes.set_xlim(*np.array([-1.04, 1.04]) * fast)
     axes.set_ylim(-(tall := height(found, j)), tall)
     words = "" if curve is None else f", margin {times(worst.margin)}"
     axes.set_title(f"{joint.name}{words}", fontsize="medium", color=RED if worst.margin < 1 else "black")
