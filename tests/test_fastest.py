@@ -1,5 +1,6 @@
 """The fastest way along a path: beside closed forms and toppra, limits everywhere, what is limiting, and paths that are impossible."""
 
+import pickle
 from functools import cache
 from typing import NamedTuple
 
@@ -284,11 +285,31 @@ def test_paths_of_any_kind():
         assert fast.duration == pytest.approx(sampled.duration, rel=1e-2)
 
 
+def test_the_hand_moves_along_a_line():
+    robot, start, goal = da.robot("ur5"), np.array([0.5, -0.3, 0.3]), np.array([0.5, -0.1, 0.4])
+    poses = [da.Pose.of(tuple(place), rpy=(0, 1.5, 0)) for place in (start, goal)]
+    fast = robot.fastest(robot.follow(da.line(*poses, duration=1.0)))
+    places, along = robot.pose(fast.q)[:, :3, 3] - start, (goal - start) / np.linalg.norm(goal - start)
+    np.testing.assert_allclose(places, np.outer(places @ along, along), atol=1e-6)
+    np.testing.assert_allclose(places[-1], goal - start, atol=1e-9)
+    assert fast.duration < 0.7 and fast.over <= 1e-6
+
+
 def test_it_does_not_depend_on_how_the_path_is_parametrized():
     robot, path = arm("panda"), waypoints(arm("panda"), 6, count=2)
     straight, stretched = path, da.spline([0.0, 2.0], path)
     limits = {"torque": PANDA, "velocity": 2.5}
     assert robot.fastest(stretched, **limits).duration == pytest.approx(robot.fastest(straight, **limits).duration, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "path", [[[0.1, -0.4], [1.4, 0.3]], da.spline([0, 1, 3], [[0, 0], [1, 1], [0.5, 0.9]])], ids=("line", "spline")
+)
+def test_it_can_be_pickled(path):
+    fast = arm("two_link").fastest(path, torque=[60.0, 25.0], points=50)
+    again = pickle.loads(pickle.dumps(fast))
+    np.testing.assert_array_equal(again(0.1).q, fast(0.1).q)
+    assert again.switches == fast.switches
 
 
 def test_the_figure_is_drawn():

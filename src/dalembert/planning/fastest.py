@@ -84,9 +84,9 @@ def _able(robot: Model) -> None:
 
 def _points(given: Any, line: Curve) -> Array:
     """The points (P,) of the path."""
-    if np.ndim(given) == 0:
-        return line.grid(whole(given, "fastest: points", 2, 10**6))
     s = numbers(given, "fastest: points").astype(float)
+    if s.ndim == 0:
+        return line.grid(whole(given, "fastest: points", 2, 10**6))
     if s.ndim != 1 or len(s) < 3 or not (np.diff(s) > 0).all() or s[0] != 0 or abs(s[-1] - line.length) > 1e-9 * line.length:
         raise Error(f"fastest: points must increase from 0 to {line.length:.9g}, three or more of them, got {brief(given)}")
     return np.append(s[:-1], line.length)
