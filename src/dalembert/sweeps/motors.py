@@ -82,7 +82,9 @@ class MotorCurve(Value):
         by, share = positive(ratio, "the ratio of a gear"), positive(efficiency, "the efficiency of a gear")
         if share > 1:
             raise Error(f"the efficiency of a gear must not exceed 1, got {share:g}")
-        return MotorCurve(self.speed / by, self.peak * (by * share), self.continuous * (by * share))
+        with np.errstate(over="ignore"):  # which the curve refuses
+            speed, peak, steady = self.speed / by, self.peak * (by * share), self.continuous * (by * share)
+        return MotorCurve(speed, peak, steady)
 
     @staticmethod
     def load(path: Any) -> "MotorCurve | dict[str, MotorCurve]":
