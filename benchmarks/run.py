@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 import casadi_peer
 import numpy as np
 import pinocchio as pin
+from bounds import figures as bound_figures
 from corpus import robots_folder
 from effort import figures as effort_figures
 from fastest import figures as fastest_figures
@@ -453,6 +454,13 @@ def fastest():
     da.set_threads(None)
 
 
+def bounds():
+    """Proven bounds, and samples that must not exceed them."""
+    print("bounds that no state exceeds, all cores")
+    for name, value, unit, bar, better in bound_figures():
+        report(name, value, unit, bar, better)
+
+
 def identification():
     """Excitation and identification; the second reads ten million samples from disk."""
     print("from recordings to a robot")
@@ -584,6 +592,7 @@ if __name__ == "__main__":
     closed()
     feedback()
     fastest()
+    bounds()
     identification()
     inverse_kinematics()
     least_effort()

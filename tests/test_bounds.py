@@ -226,12 +226,14 @@ STEPS = {
     "mixed 0": (PROGRAMS["mixed"], 0),
     "mixed 1": (PROGRAMS["mixed"], 1),
     "divided": (PROGRAMS["divided"], 0),
+    "jumping": (lambda: trace(lambda x: (x[0] + 1) ** 2 - 3 * sign(x[0]) + x[1] * x[0], {"x": (2,)}), 0),  # convex but for a jump
+    "sliding": (lambda: da.random_robot(123705, "HP").with_friction(coulomb=1.0).program("forward_dynamics"), 1),
     "puma": (PROGRAMS["puma"], 2),
     "random": (lambda: da.random_robot(2, "RHP", (-1, 0, 0)).program("inverse_dynamics"), 0),
 }
 
 
-@pytest.mark.parametrize("name", sweep(list(STEPS), quick=("friction", "mixed 0", "mixed 1", "divided")))
+@pytest.mark.parametrize("name", sweep(list(STEPS), quick=("friction", "mixed 0", "mixed 1", "divided", "jumping")))
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_steps_lose_no_state(name, side):
     """In boxes of all sizes: no sample is above the bound, nor above the bounds of both parts of the smaller box."""
@@ -363,6 +365,25 @@ def test_programs_and_chosen_entries():
     assert (everything.lower < everything.upper).all()
 
 
+def test_loads_and_functions_vary_as_in_sweeps():
+    """Torque is affine in the load, so the bound is that of the heaviest, and a function of quantities may be bounded, too."""
+    arm = da.robot("two_link")
+    still = {"qd": 0.0, "qdd": 0.0}
+    found = arm.bound("inverse_dynamics", over={**still, "payload": (0.0, 2.0), "payload_com": [0.1, 0.0, 0.0]}, tolerance=1e-4)
+    heaviest = arm.with_payload(mass=2.0, com=(0.1, 0.0, 0.0)).gravity_force([0.0, 0.0])
+    np.testing.assert_allclose(found.greatest, heaviest, rtol=1e-9)
+    assert (found.upper >= heaviest * (1 - 1e-14)).all()
+    assert found.at_greatest[0]["payload"] == 2.0
+    power = {"power": lambda qd, inverse_dynamics: qd @ inverse_dynamics}
+    ranges = [(-np.pi, np.pi), (-1.0, 1.0), (-2.0, 2.0)]
+    most = arm.bound(power, over=dict(zip(("q", "qd", "qdd"), ranges, strict=True)), tolerance=0.1)
+    states = samples(arm, ranges, 100_000)
+    values = (states[1] * arm.inverse_dynamics(*states)).sum(1)
+    assert most.names == ("power",)
+    assert values.max() <= most.upper
+    assert values.min() >= most.lower
+
+
 def test_optional_inputs_count_where_they_are_named():
     arm = da.robot("two_link")
     over = {"q": 0.0, "qd": 0.0, "qdd": 0.0, "wrenches": (-1.0, 1.0)}
@@ -391,13 +412,14 @@ def test_ranges():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"over": {"qd": (-1, 1)}}, r"bound: qdd has no range; give one, such as over={'qdd': \(-1\.0, 1\.0\)}"),
-        ({"over": {"qdd": (-1, 1)}}, r"bound: qd of 'joint1' has no limits; give a range"),
+        ({"over": {"qd": (-1, 1)}}, r"qdd has no range; give one, such as over={'qdd': \(-1\.0, 1\.0\)}"),
+        ({"over": {"qdd": (-1, 1)}}, r"qd of 'joint1' needs a finite range, two_link has no limits for it"),
         ({"over": {"qd": (1, -1), "qdd": 0.0}}, r"over: the range of qd of 'joint1' is empty: 1 is above -1"),
-        ({"over": {"qd": (np.nan, 1), "qdd": 0.0}}, "qd of 'joint1' has no limits"),
-        ({"over": {"speed": (-1, 1)}}, r"input to give a range of: 'speed'"),
-        ({"over": {"qd": {"elbow": 0.0}, "qdd": 0.0}}, r"joint of two_link: 'elbow'"),
-        ({"over": {"qd": [1, 2, 3], "qdd": 0.0}}, r"over: qd must be \(low, high\)"),
+        ({"over": {"qd": (np.nan, 1), "qdd": 0.0}}, "qd of 'joint1' needs a finite range, got nan to 1"),
+        ({"over": {"speed": (-1, 1)}}, r"input of the sweep: 'speed'"),
+        ({"over": {"qd": {"elbow": 0.0}, "qdd": 0.0}}, r"scalar of qd: 'elbow'"),
+        ({"over": {"qd": [1, 2, 3, 4], "qdd": 0.0}}, r"over: qd must be \(low, high\)"),
+        ({"over": {"qd": (-1, 1, 5), "qdd": 0.0}}, "a bound holds for all of a range, so qd has no number of points"),
         ({"over": 3}, r"over must be given by name, such as"),
         ({"over": {"qd": 0.0, "qdd": 0.0}, "tolerance": 0.0}, "tolerance must be positive"),
         ({"over": {"qd": 0.0, "qdd": 0.0}, "seconds": -1}, "seconds must be positive"),
@@ -418,7 +440,9 @@ def test_robots_without_bounds():
     with pytest.raises(da.Error, match="bound needs coordinates whose rates are the velocities"):
         da.robot("two_link").with_free_base().bound("gravity_force")
     slide = da.random_robot(1, "RP")
-    with pytest.raises(da.Error, match=r"bound: q of '.*' has no limits; give a range, such as over={'q': \(-1\.0, 1\.0\)}"):
+    with pytest.raises(
+        da.Error, match=r"q of 'joint2' needs a finite range, random_RP_1 has no limits for it; such as over={'q': {'joint2'"
+    ):
         slide.bound("gravity_force")
 
 
@@ -438,9 +462,9 @@ def test_command(capsys):
     assert re.search(r"inverse_dynamics of two_link: [\d,]+ boxes in", out)
     assert re.search(r"joint2 +-[\d.]+ +-[\d.]+ +[\d.]+ +[\d.]+", out)
     for wrong, message in (
-        (["--over", "qd"], "--over must be INPUT=LOW:HIGH"),
-        (["--over", "qd=a:b"], "--over must be numbers"),
-        (["--over", "qd=0", "--over", "qd.joint1=1"], "--over gives qd a range as a whole and for joint1"),
+        (["--over", "qd"], "--over must be NAME=LOW:HIGH"),
+        (["--over", "qd=a:b"], "--over must be NAME=LOW:HIGH"),
+        (["--over", "qd=0", "--over", "qd.joint1=1"], "qd has a range already"),
     ):
         assert main(["bound", "two_link", *wrong]) == 2
         assert message in capsys.readouterr().err

@@ -426,7 +426,8 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert [option.name for option in OPTIONS] == list(CHANGES)
     for command in app.registered_commands:
         names = list(inspect.signature(command.callback).parameters)
-        assert "robot" not in names or names[-len(CHANGES) :] == list(CHANGES), f"{command.name} lacks them"
+        wanted = [name for name in CHANGES if (command.name, name) != ("size", "payload")]  # which has a range of payloads
+        assert "robot" not in names or names[-len(wanted) :] == wanted, f"{command.name} lacks them"
     arm, every = da.robot("two_link"), []
     for name, (text, _) in CHANGES.items():
         every += [f"--{name}", text] if name != "lock" else []

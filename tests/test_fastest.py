@@ -387,6 +387,17 @@ def test_mistakes_are_told(path, given, message):
     assert message in str(told.value)
 
 
+def test_a_path_beyond_the_range_of_a_joint_is_told():
+    robot = da.robot("panda")
+    middle = (robot.lower + robot.upper) / 2
+    beyond = middle + np.eye(7)[3] * (robot.upper[3] - middle[3] + 0.1)
+    with pytest.warns(
+        da.LimitWarning, match=r"joint 'panda_joint4' of panda passes its limits, \S+ and \S+, on the path at s = 1\.\d+ of"
+    ):
+        robot.fastest([middle, beyond])
+    robot.fastest([middle, 0.5 * (middle + beyond)])
+
+
 def test_robots_that_have_no_such_paths():
     for name, message in (("four_bar", "loops"), ("solo12", "free joint")):
         robot = da.robot(name)

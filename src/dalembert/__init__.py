@@ -91,8 +91,10 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.sweeps.bounded import Bound as Bound
+    from dalembert.sweeps.motors import MotorCurve as MotorCurve
     from dalembert.sweeps.refining import Refined as Refined
     from dalembert.sweeps.result import Sweep as Sweep
+    from dalembert.sweeps.sizing import Sizing as Sizing
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -144,8 +146,10 @@ _PLACES = {
     "studies.proof": "prove_equal",
     "studies.report": "live study",
     "sweeps.bounded": "Bound",
+    "sweeps.motors": "MotorCurve",
     "sweeps.refining": "Refined",
     "sweeps.result": "Sweep",
+    "sweeps.sizing": "Sizing",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",

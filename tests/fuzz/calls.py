@@ -70,6 +70,7 @@ def folder() -> Path:
     folder.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
     _arm().save(place / "arm.toml")
     (place / "states.csv").write_text("q_joint1,q_joint2,qd_joint1,qd_joint2,qdd_joint1,qdd_joint2\n0,0,0,0,0,0\n")
+    (place / "motors.csv").write_text("speed,peak\n0,90\n4,50\n")
     _arm().simulate(HALF, duration=0.01).to_csv(place / "motion.csv")
     return place
 
@@ -115,6 +116,8 @@ def objects() -> dict[str, Any]:
         "gravity_compensation": da.GravityCompensation(arm, 0.1),
         "impedance": da.Impedance(arm, np.eye(4), 1.0, 1.0),
         "momentum_observer": da.MomentumObserver(arm, 10.0, 1e-3),
+        "motor": (motor := da.MotorCurve([0.0, 4.0], [90.0, 50.0])),
+        "sizing": arm.size(1.0, motor, speed=1.0, samples=12),
         "pose": da.Pose.identity(),
         "inertia": da.Inertia.from_com(1.0, (0, 0, 0), 0.1),
         "joint": da.Joint("a"),
@@ -168,6 +171,10 @@ def special() -> dict[str, dict[str, Any]]:
         "da.identify": {"robot": arm, "recordings": da.Recording(arm, **recorded), "progress": False},
         "da.identify_payload": {"robot": arm, "recordings": da.Recording(arm, **recorded)},
         "da.excitation": {"robot": arm, "starts": 1, "harmonics": 2, "period": 2.0, "progress": False},
+        "da.MotorCurve": {"speed": [0.0, 4.0], "peak": [90.0, 50.0]}, "da.MotorCurve.load": {"path": place / "motors.csv"}, "motor.load": {"path": place / "motors.csv"},
+        "motor.geared": {"ratio": 2.0}, "motor.peak_at": {"speed": 1.0}, "motor.continuous_at": {"speed": 1.0}, "sizing.save": {"path": place / "out.csv"},
+        **{f"{kind}.size": {"speed": 1.0, "motor": made["motor"], "samples": 12, "progress": False} for kind in ("robot", "coupled", "closed", "no joints")},
+        **{f"{kind}.largest_payload": {"motor": made["motor"]} for kind in ("robot", "coupled", "closed", "no joints")},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
         "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),
         "da.line": dict.fromkeys(("start", "goal"), np.eye(4)), "da.circle": {"start": np.eye(4)}, "da.pose_spline": {"poses": [np.eye(4)] * 2},
@@ -184,6 +191,7 @@ def special() -> dict[str, dict[str, Any]]:
         "files.load_states": {"robot": arm, "source": place / "states.csv"},
         "files.read_states": {"robot": arm, "source": place / "states.csv"},
         "files.write_states": {"robot": arm, "target": place / "out.csv", "states": [{"q": np.zeros((1, N))}]},
+        **{f"{kind}.bound": {"tolerance": 0.5, "seconds": 0.01, "progress": False, "over": {"q": (-0.1, 0.1)}} for kind in ("robot", "no joints", "coupled", "closed")},
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
         "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
@@ -228,7 +236,7 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Comparison", "da.Excitation", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Comparison", "da.Excitation", "da.Sizing", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
     "da.Trajectory", "da.LeastEffort", "da.Fastest", "da.Feedback", "da.OptimalControl", "da.Rollout", "da.Sweep", "da.Refined", "da.Bound",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
@@ -278,6 +286,7 @@ def subjects() -> dict[str, Subject]:
     ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
+    functions["da.MotorCurve.load"] = da.MotorCurve.load
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 

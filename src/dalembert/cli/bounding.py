@@ -1,13 +1,12 @@
 """Commands that tell extremes over a range of states."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from dalembert.cli.changes import values
 from dalembert.cli.parts import completing, listed, on_terminal, progress, show_table
+from dalembert.cli.sweeping import ranges_by_name
 from dalembert.engine.registry import QUANTITIES
-from dalembert.errors import Error
 from dalembert.robots import Robot
 
 _over = typer.Option(
@@ -30,7 +29,7 @@ def bound(
 ) -> None:
     """Prove bounds that no state of a range exceeds, and show the extremes that are attained."""
     entries = [int(x) if x.isdigit() else x for x in listed(only)] or None
-    ranges = _ranges(over or [])
+    ranges = ranges_by_name(over or [])
     with progress(f"bound of {quantity}") as bar:
         found = robot.bound(quantity, over=ranges, only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
     if on_terminal():
@@ -42,32 +41,12 @@ def bound(
         print(found.states())
 
 
-def _ranges(given: list[str]) -> dict[str, Any]:
-    """qd=-1:1 and q.wrist=0 as ranges by name."""
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, ends = text.partition("=")
-        parts = ends.split(":")
-        if not equals or not name or len(parts) > 2:
-            raise Error(f"--over must be INPUT=LOW:HIGH or INPUT=VALUE, such as qd=-1:1, got {text!r}")
-        low, high = (values(part, "--over") for part in (parts[0], parts[-1]))
-        pair = tuple(x[0] if len(x) == 1 else x for x in (low, high))
-        one, dot, joint = name.partition(".")
-        if not dot:
-            found[name] = pair
-        elif isinstance(found.setdefault(one, {}), dict):
-            found[one][joint] = pair
-        else:
-            raise Error(f"--over gives {one} a range as a whole and for {joint}: give one of them")
-    return found
-
-
 COMMANDS = (
     (
         bound,
         [
             "dalembert bound puma560 --over qd=-1:1 --over qdd=-1:1",
-            "dalembert bound arm.urdf --over qd=0 --over qdd=0 --payload 2@0,0,0.1 --tolerance 0.01",
+            "dalembert bound arm.urdf --over qd=0 --over qdd=0 --over payload=0:5 --tolerance 0.01",
             "dalembert bound two_link --quantity mass_matrix --states",
         ],
     ),

@@ -55,8 +55,8 @@ def sweep(
     """Extremes of torques, or of other quantities, over all states within limits: many millions a second."""
     with progress("sweeping") as bar:
         found = robot.sweep(
-            listed(quantities), _over(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed, link=link,
-            cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
+            listed(quantities), ranges_by_name(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed,
+            link=link, cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
         )  # fmt: skip
     print(found)
     if found.complete and refine:
@@ -78,7 +78,7 @@ def _whole(text: str | None) -> int | None:
     raise Error(f"--samples must be a whole number, such as 1000000 or 1e9, got {text!r}")
 
 
-def _over(texts: list[str]) -> dict[str, Any]:
+def ranges_by_name(texts: list[str]) -> dict[str, Any]:
     """Ranges by name; of single joints, by the name of each."""
     found: dict[str, Any] = {}
     for text in texts:

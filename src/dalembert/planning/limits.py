@@ -107,11 +107,12 @@ def _torques(robot: Model, q: Array, q1: Array, q2: Array) -> tuple[Array, ...]:
     a, b = inverse_dynamics(robot, q, still, q1) - g, inverse_dynamics(robot, q, q1, q2) - g
     if not rubbing(robot).any:
         return a, b, g, still, still, still
-    whole, constant = friction_force(robot, q1), friction_force(robot, still)
+    whole, dry, constant = friction_force(robot, q1), friction_force(robot, SLOWLY * q1), friction_force(robot, still[0])
+    before = after = dry
     turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
-    before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
-    viscous = whole - friction_force(robot, SLOWLY * q1)
-    return a, b - whole + constant, g - constant, before, after, viscous  # the constant part belongs to dry friction
+    if turning.any():
+        before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
+    return a, b - whole + constant, g - constant, before, after, whole - dry  # the constant part belongs to dry friction
 
 
 def _scale(lo: Array, hi: Array) -> Array:

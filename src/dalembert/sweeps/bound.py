@@ -1,13 +1,13 @@
 """Bounds of a quantity that no state of a range exceeds, proven by branch and bound."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import choice, listed, positive
+from dalembert.arguments import by_name, choice, listed, positive
 from dalembert.engine.evaluation import uncharted
 from dalembert.engine.program import program as traced
 from dalembert.engine.registry import quantity_named
@@ -18,6 +18,8 @@ from dalembert.sweeps.bounded import Bound
 from dalembert.sweeps.boxes import box
 from dalembert.sweeps.branching import Search
 from dalembert.sweeps.entry import Entry
+from dalembert.sweeps.ranges import EXAMPLE
+from dalembert.sweeps.recorded import recorded
 from dalembert.trace.program import Program
 
 SLICE = 0.25  # seconds that a search works before the next one does
@@ -25,7 +27,7 @@ SLICE = 0.25  # seconds that a search works before the next one does
 
 def bound(
     robot: Model,
-    quantity: str | Program,
+    quantity: str | Mapping[str, Callable[..., Any]] | Program,
     *,
     over: Mapping[str, Any] | None = None,
     tolerance: float = 0.05,
@@ -38,7 +40,9 @@ def bound(
 
     `over` gives the range of each input as (low, high), numbers or arrays, or a number that stays; by joint where that is easier:
     {"q": {"wrist": 0.0}}. By default q, qd and tau have the limits of the robot; an angle without limits takes a whole turn.
-    Optional inputs count if they are named ("wrenches", "base_twist"). `quantity` may also be a program with inputs of any names.
+    Optional inputs count if they are named ("wrenches", "base_twist"), and so do `payload` (kg, on `link`), `payload_com`,
+    `gravity`, `damping`, `coulomb`, and numbers of the robot by name (m1, ...), as in `sweep`. `quantity` may also be a function of
+    inputs and quantities, by a name of its own, or a program with inputs of any names.
     `only`: these entries, by joint or by place; by default all.
 
     It stops when every gap, between what is proven and what is attained, is below `tolerance` of the largest absolute value
@@ -49,7 +53,7 @@ def bound(
     >>> arm = da.robot("two_link")
     >>> found = arm.bound("inverse_dynamics", over={"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, tolerance=1e-3)
     >>> found.names, found.largest.round(1).tolist(), bool((found.ratio < 1.002).all())
-    (('joint1', 'joint2'), [27.3, 6.4], True)
+    (('joint1', 'joint2'), [23.3, 6.3], True)
     """
     began = time.perf_counter()
     refuse_loops(robot, "bound")
@@ -91,15 +95,23 @@ def _work(searches: list[Search], until: float, seconds: float, show: Progress) 
 
 
 def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any]) -> tuple[str, Program]:
+    """What is bounded: a program as it is, a quantity with its options, or what a sweep would compute."""
     if isinstance(quantity, Program):
         if options:
             raise Error(f"bound: a program has no options, got {brief(next(iter(options)))}")
         return "program", quantity
-    described = quantity_named(quantity).of(robot)
     if not robot.n:
         raise Error(f"bound needs a robot with joints, {robot.name} has none")
-    optional = [name for name in described.optional if isinstance(over, Mapping) and name in over]
-    return described.name, traced(robot, described, optional=optional, **options)
+    given = by_name({} if over is None else over, "over", EXAMPLE)
+    if isinstance(quantity, str):
+        described = quantity_named(quantity).of(robot)
+        optional = [name for name in described.optional if name in given]
+        if all(name in described.arrays(tuple(optional)) and not callable(given[name]) for name in given):
+            return described.name, traced(robot, described, optional=optional, **options)
+    if more := [name for name in options if name != "link"]:
+        raise Error(f"bound: {more[0]} goes with a quantity by name whose own inputs vary, and with no others")
+    name = quantity if isinstance(quantity, str) else ", ".join(by_name(quantity, "quantity", "{'power': f}"))
+    return name, recorded(robot, quantity, over, options.get("link")).program
 
 
 def _labels(robot: Model, program: Program) -> list[str]:

@@ -15,6 +15,7 @@ SAMPLINGS = ("uniform", "low_discrepancy", "corners", "mixed")
 ENDS = {"uniform": 0.0, "low_discrepancy": 0.0, "corners": 1.0, "mixed": 0.9}  # the share of values at the ends of their range
 INTERIOR = ("q",)  # what is uniform by default; of all else the extremes are mostly at the ends
 EXAMPLE = "{'qd': (-1.0, 1.0)}"
+TURN = 2 * np.pi * (1 + 1e-15)
 
 
 class Range(NamedTuple):
@@ -42,13 +43,19 @@ def default(robot: Model, name: str) -> tuple[Any, Any] | None:
     return (np.zeros(3), np.zeros(3)) if name == PLACE else None
 
 
-def ranges_of(robot: Model, over: Any, needed: Mapping[str, tuple[int, ...]]) -> list[Range]:
-    """The range of each input that is needed, by its shape; those not given have the limits of the robot."""
+def ranges_of(
+    robot: Model, over: Any, needed: Mapping[str, tuple[int, ...]], turning: Mapping[str, Sequence[bool]] | None = None
+) -> list[Range]:
+    """The range of each input that is needed, by its shape; those not given have the limits of the robot.
+
+    `turning` tells of which scalars of an input one turn is enough.
+    """
     given = by_name({} if over is None else over, "over", EXAMPLE)
-    return [_range(robot, name, given.get(name), shape) for name, shape in needed.items()]
+    turns = turning or {}
+    return [_range(robot, name, given.get(name), shape, turns.get(name, ())) for name, shape in needed.items()]
 
 
-def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...]) -> Range:
+def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...], turning: Sequence[bool] = ()) -> Range:
     size, labels = int(np.prod(shape)), _labels(robot, name, shape)
     fallback = default(robot, name)
     if isinstance(given, Mapping):
@@ -69,8 +76,18 @@ def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...]) -> Range
         low, high, counts = *fallback, np.zeros(size)
     else:
         raise Error(f"{name} has no range; give one, such as over={{{name!r}: (-1.0, 1.0)}}")
+    if any(turning):
+        low, high = np.array([_turn(*ends) if turns else ends for *ends, turns in zip(low, high, turning, strict=True)]).T
     _check(name, labels, low, high, robot, given is None)
     return Range(name, shape, low + 0.0, high + 0.0, counts)
+
+
+def _turn(low: float, high: float) -> tuple[float, float]:
+    """A turn within a range; what is shorter remains."""
+    if not high - low > TURN:
+        return low, high
+    first = low if np.isfinite(low) else high - TURN if np.isfinite(high) else -TURN / 2
+    return first, first + TURN
 
 
 def _ones(x: float) -> Any:

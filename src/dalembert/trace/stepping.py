@@ -113,8 +113,15 @@ class _Box:
             up, down = self.contracted(key, slopes[i][0], self.slack_y[i] + slopes[i][1])
             moves_y.append((up, down))
             scores_y.append(where(up, 0, where(down, 0, magnitude(slopes[i][0]) * self.radius[i])))
-        convex = [self.signed(curve[k, k]).low - self.slack_curve[k] if (k, k) in curve else 0 for k in range(len(g.z))]
+        convex = [self._convex(key, curve.get((k, k)), self.slack_curve[k]) for k, key in enumerate(g.z)]
         return self._outputs(bound, [*moves_y, *moves], [*scores_y, *scores_z], [*[0] * len(g.y), *convex], monomials)
+
+    def _convex(self, key: Key, curvature: Span | None, slack: Any) -> Any:
+        """Positive where the maximum is at one of the two ends of an input: sign f is convex, and does not jump."""
+        if curvature is None:
+            return 0
+        bent, loose = self.signed(curvature).low - slack, self.undecided(key)
+        return bent if loose is None else where(loose, -1, bent)
 
     @staticmethod
     def _monomial(m: tuple[int, ...], ranges: list[Span]) -> Span:
@@ -159,6 +166,7 @@ class _Box:
         count = len(self.step.groups.y) or len(widths)
         for guard in known:  # nothing is known: halve the widest of y, on which the guards depend
             moves = [(where(guard, up, -1), where(guard, down, -1)) for up, down in moves]
+            convex = [where(guard, x, 0) for x in convex]
             scores = [where(guard, s, w if i < count else 0) for i, (s, w) in enumerate(zip(scores, widths, strict=True))]
         lower = [where(up, b, a) for (up, _), a, b in zip(moves, self.low, self.high, strict=True)]
         upper = [where(down, a, b) for (_, down), a, b in zip(moves, self.low, self.high, strict=True)]
