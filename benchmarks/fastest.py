@@ -23,8 +23,8 @@ def figures():
     arm = da.robot("panda").without_friction()
     path = 0.7 * arm.random_configuration(np.random.default_rng(0), 5)
     viscous = arm.with_friction(damping=DAMPING, coulomb=1.0)
-    for name, robot, bar in (("", arm, 4), (", viscous friction", viscous, 8)):
-        for words, tolerance in (("limits at the points", None), ("limits between the points, too", 1e-6)):
+    for name, robot, most in (("", arm, 4), (", viscous friction", viscous, 8)):
+        for words, tolerance, bar in (("limits at the points", None, most), ("limits between the points, too", 1e-6, None)):
             taken = best(lambda robot=robot, tolerance=tolerance: robot.fastest(path, points=POINTS, tolerance=tolerance), 30)
             yield f"fastest along a path, {POINTS} intervals{name}: {words}", taken * 1e3, "ms", bar
     if find_spec("toppra"):

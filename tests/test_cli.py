@@ -302,6 +302,25 @@ def test_simulate(ran):
     assert again == Path("motion.csv").read_text()
 
 
+def test_fastest(ran):
+    way = "q_joint1,q_joint2\n0,0\n1,-0.5\n1.5,0.5\n"
+    motion = da.robot("two_link").fastest([[0, 0], [1, -0.5], [1.5, 0.5]], torque=[40, 15])
+    code, out, _ = ran("fastest", "two_link", "-", "--torque", "40,15", text=way)
+    assert code == 0 and out.startswith(f"two_link: {motion.duration:.6g} s along a path of")
+    assert "torque of joint1 (+)" in out and "100.0%" in out
+    options = ("-s", "0.001", "-o", "motion.csv", "--figure", "plane.png")
+    code, _, err = ran("fastest", "two_link", "-", "--torque", "40,15", *options, text=way)
+    assert code == 0 and err == f"wrote motion.csv: {np.ceil(1000 * motion.duration) + 1:.0f} states\nwrote plane.png\n"
+    np.testing.assert_allclose(load_states(da.robot("two_link"), "motion.csv", ["q"])["q"][-1], [1.5, 0.5], atol=1e-12)
+    code, table, _ = ran("fastest", "two_link", "-", "--torque", "40,15", "-o", "-", text=way)
+    assert code == 0 and len(table.splitlines()) == len(motion) + 1
+    code, _, err = ran("fastest", "two_link", "-", "--torque", "10", text=way)
+    assert code == 2 and "joint 'joint1' needs 19.61 N m to hold the robot there, and its limit is 10 N m" in err
+    for more, message in (("-o", "x.txt"), "written as .csv or .npz"), (("--figure", "x.txt"), "written as .png, .svg or .pdf"):
+        code, _, err = ran("fastest", "two_link", "-", "--torque", "40", *more, text=way)
+        assert code == 2 and message in err
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_simulate_says_when_a_limit_is_passed(ran):
     """Whatever filters the shell has set for Python."""
@@ -407,7 +426,8 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert [option.name for option in OPTIONS] == list(CHANGES)
     for command in app.registered_commands:
         names = list(inspect.signature(command.callback).parameters)
-        assert "robot" not in names or names[-len(CHANGES) :] == list(CHANGES), f"{command.name} lacks them"
+        wanted = [name for name in CHANGES if (command.name, name) != ("size", "payload")]  # which has a range of payloads
+        assert "robot" not in names or names[-len(wanted) :] == wanted, f"{command.name} lacks them"
     arm, every = da.robot("two_link"), []
     for name, (text, _) in CHANGES.items():
         every += [f"--{name}", text] if name != "lock" else []

@@ -1,5 +1,6 @@
 """The fastest way along a path: beside closed forms and toppra, limits everywhere, what is limiting, and paths that are impossible."""
 
+import pickle
 from functools import cache
 from typing import NamedTuple
 
@@ -284,11 +285,31 @@ def test_paths_of_any_kind():
         assert fast.duration == pytest.approx(sampled.duration, rel=1e-2)
 
 
+def test_the_hand_moves_along_a_line():
+    robot, start, goal = da.robot("ur5"), np.array([0.5, -0.3, 0.3]), np.array([0.5, -0.1, 0.4])
+    poses = [da.Pose.of(tuple(place), rpy=(0, 1.5, 0)) for place in (start, goal)]
+    fast = robot.fastest(robot.follow(da.line(*poses, duration=1.0)))
+    places, along = robot.pose(fast.q)[:, :3, 3] - start, (goal - start) / np.linalg.norm(goal - start)
+    np.testing.assert_allclose(places, np.outer(places @ along, along), atol=1e-6)
+    np.testing.assert_allclose(places[-1], goal - start, atol=1e-9)
+    assert fast.duration < 0.7 and fast.over <= 1e-6
+
+
 def test_it_does_not_depend_on_how_the_path_is_parametrized():
     robot, path = arm("panda"), waypoints(arm("panda"), 6, count=2)
     straight, stretched = path, da.spline([0.0, 2.0], path)
     limits = {"torque": PANDA, "velocity": 2.5}
     assert robot.fastest(stretched, **limits).duration == pytest.approx(robot.fastest(straight, **limits).duration, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "path", [[[0.1, -0.4], [1.4, 0.3]], da.spline([0, 1, 3], [[0, 0], [1, 1], [0.5, 0.9]])], ids=("line", "spline")
+)
+def test_it_can_be_pickled(path):
+    fast = arm("two_link").fastest(path, torque=[60.0, 25.0], points=50)
+    again = pickle.loads(pickle.dumps(fast))
+    np.testing.assert_array_equal(again(0.1).q, fast(0.1).q)
+    assert again.switches == fast.switches
 
 
 def test_the_figure_is_drawn():
@@ -364,6 +385,17 @@ def test_mistakes_are_told(path, given, message):
     with pytest.raises(da.Error) as told:
         arm("two_link").fastest(path, **given)
     assert message in str(told.value)
+
+
+def test_a_path_beyond_the_range_of_a_joint_is_told():
+    robot = da.robot("panda")
+    middle = (robot.lower + robot.upper) / 2
+    beyond = middle + np.eye(7)[3] * (robot.upper[3] - middle[3] + 0.1)
+    with pytest.warns(
+        da.LimitWarning, match=r"joint 'panda_joint4' of panda passes its limits, \S+ and \S+, on the path at s = 1\.\d+ of"
+    ):
+        robot.fastest([middle, beyond])
+    robot.fastest([middle, 0.5 * (middle + beyond)])
 
 
 def test_robots_that_have_no_such_paths():

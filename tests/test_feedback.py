@@ -7,7 +7,8 @@ from conftest import close, sweep
 import dalembert as da
 from dalembert.engine.kernels import compile
 from dalembert.planning.iterations import Problem, Search
-from dalembert.planning.riccati import CURVATURE, RECURSION, packed
+from dalembert.planning.riccati import RECURSION, packed
+from dalembert.planning.slopes import CURVATURE, SLOPES
 
 UP, DOWN = np.array([np.pi / 2, 0.0]), np.array([-np.pi / 2, 0.0])
 SOFT = {"position": 0.5, "velocity": 0.2, "effort": 1e-2, "end_position": 20.0, "end_velocity": 5.0}
@@ -129,17 +130,29 @@ def test_the_recursion_stays_within_limits():
     assert not K[~free].any() and K[free].any()
 
 
-def test_second_derivatives_of_accelerations():
-    robot = da.random_robot(2, "RPR").with_friction(damping=0.3)
+def rubbing(robot, q, qd, tau, slip):
+    """Accelerations on complex numbers under friction that is smooth, written once more."""
+    friction = sum(
+        np.array([getattr(joint, name) for joint in robot.joints]) * motion
+        for name, motion in (("damping", qd), ("coulomb", np.tanh(qd / slip) if slip else 0 * qd))
+    )
+    return robot.without_friction().forward_dynamics(q, qd, tau - friction, backend="numpy")
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.3])
+def test_derivatives_of_accelerations(slip):
+    robot = da.random_robot(2, "RPR").with_friction(damping=0.3, coulomb=0.5 if slip else 0.0)
     rng, n = np.random.default_rng(4), robot.n
     q, qd, tau, weights = rng.uniform(-1, 1, (4, n))
-    cxx, cux = compile(robot, CURVATURE)(q, qd, tau, weights)
+    z, slopes = np.concatenate([q, qd, tau]), compile(robot, SLOPES, slip_speed=slip)
+    J = np.array([rubbing(robot, *np.split(z + 1e-30j * unit, 3), slip).imag / 1e-30 for unit in np.eye(3 * n)]).T
+    close(np.concatenate(slopes(q, qd, tau), axis=1), J, 1e-12)
+    cxx, cux = compile(robot, CURVATURE, slip_speed=slip)(q, qd, tau, weights)
+    again = compile(robot, SLOPES, backend="numpy", slip_speed=slip)
 
     def gradient(z):
-        d = robot.forward_dynamics_derivatives(*np.split(z, 3), backend="numpy")
-        return np.concatenate([weights @ x for x in d])
+        return np.concatenate([weights @ x for x in again(*np.split(z, 3))])
 
-    z = np.concatenate([q, qd, tau])
     H = np.array([gradient(z + 1e-30j * unit).imag / 1e-30 for unit in np.eye(3 * n)])
     close(cxx, packed(H[: 2 * n, : 2 * n]), 1e-11)
     close(cux, H[2 * n :, : 2 * n], 1e-11)
@@ -232,6 +245,16 @@ def test_forces_that_cost_nothing_hold_the_goal():
     assert robot.optimal_control(goal, goal, 0.2).cost > 1e-3
 
 
+def test_smooth_friction():
+    robot, given = arm().with_friction(coulomb=1.0), {"start": [0.0, 0.0], "goal": [0.5, 0.5], "duration": 0.4, "slip_speed": 0.2}
+    plain, newton = (robot.optimal_control(**given, second_order=second) for second in (False, True))
+    free = arm().optimal_control([0.0, 0.0], [0.5, 0.5], 0.4)
+    assert plain.converged and abs(newton.cost - plain.cost) < 1e-6 * plain.cost and abs(plain.cost - free.cost) > 1e-3 * free.cost
+    forces = plain.trajectory.tau[:-1]
+    run = robot.rollout([0.0, 0.0], duration=0.4, torque=forces, step=0.02, integrator="semi_implicit_euler", slip_speed=0.2)
+    close(run.q, plain.trajectory.q, 1e-11)
+
+
 def test_the_same_on_numpy():
     robot, given = arm(), ([0.0, 0.0], [0.5, 0.5], 0.1)
     native, numpy = (
@@ -275,8 +298,9 @@ def test_what_is_refused(change, says):
 
 
 def test_robots_that_are_refused():
-    with pytest.raises(da.Error, match="friction that jumps"):
-        da.robot("two_link").with_friction(coulomb=1.0).optimal_control([0, 0], [1, 1], 0.5)
+    rough = da.robot("two_link").with_friction(coulomb=1.0)
+    with pytest.raises(da.Error, match="give slip_speed"):
+        rough.optimal_control([0, 0], [1, 1], 0.5)
     for robot, says in ((da.robot("four_bar"), "loops"), (da.robot("solo12"), "velocities")):
         with pytest.raises(da.Error, match=says):
             robot.lqr(robot.neutral())

@@ -392,7 +392,7 @@ def test_scipy_is_asked_for(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(da.Error, match=r"this needs scipy, which is not installed: pip install 'dalembert\[identify\]'"):
+    with pytest.raises(da.Error, match=r"this needs scipy, which is not installed: pip install scipy"):
         arm().least_effort(DOWN, UP, 1.0)
 
 

@@ -182,6 +182,20 @@ def test_a_power_of_ten_stands_beside_the_unit():
     assert labels[0] == labels[1] and labels[0][-1] == "4"
 
 
+def test_lanes_show_how_near_torques_are_to_their_limits():
+    robot = da.robot("two_link")
+    fast = robot.fastest([[0.0, 0.0], [1.0, -0.5], [1.5, 0.5]], torque=[40.0, 15.0])
+    motion = follow(robot, fast)
+    assert np.ptp(np.diff(motion.time)) < 1e-12 and "fastest" in motion.told
+    np.testing.assert_allclose(motion.qd, fast(motion.time).qd)
+    body = motion_sections.torques(robot, motion).body
+    full = [float(x) for x in re.findall(r'class="full" x="[\d.]+" width="([\d.]+)"', body)]
+    share = np.abs(robot.inverse_dynamics(motion.q, motion.qd, motion.qdd) / [40.0, 15.0]) >= 0.99
+    np.testing.assert_allclose(sum(full), 100 * share.sum() / 200, atol=1.5)
+    assert body.count('<svg class="lane"') == 2 and "<td>100%</td>" in body
+    assert "lane" not in motion_sections.torques(robot, follow(robot)).body  # it has no limits of its own
+
+
 @pytest.mark.slow
 def test_many_joints_stay_readable():
     robot = da.random_robot(2, "R" * 14)

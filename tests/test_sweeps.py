@@ -511,6 +511,7 @@ BAD = {
     "a number too many": ({"over": OVER | {"q": ([0, 0, 0], 1)}}, "each a number or 2 of them"),
     "an unknown reduction": ({"over": OVER | {"q": (0, 1)}, "reduce": "median"}, "unknown reduction 'median'"),
     "an unknown option": ({"over": OVER | {"q": (0, 1)}, "reduce": {"histogram": {"bin": 3}}}, "unknown option of histogram: 'bin'"),
+    "too many bins": ({"over": RATES | {"q": (0, 1)}, "reduce": {"histogram": {"bins": 65_000, "by": "q", "rows": 100}}}, "take fewer bins"),
     "no samples": ({"over": OVER | {"q": (0, 1)}, "samples": 0}, "samples must be an integer from 1"),
     "an unknown sampling": ({"over": OVER | {"q": (0, 1)}, "sampling": "sobol"}, "unknown sampling 'sobol'"),
     "itself": ({"over": OVER | {"q": lambda q: q}}, "q is a function of itself"),

@@ -74,6 +74,7 @@ if _typing.TYPE_CHECKING:
     from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.planning.optimal_control import OptimalControl as OptimalControl
     from dalembert.planning.rollout import Rollout as Rollout
+    from dalembert.planning.timed import Fastest as Fastest
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -90,7 +91,10 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
     from dalembert.sweeps.bounded import Bound as Bound
+    from dalembert.sweeps.motors import MotorCurve as MotorCurve
+    from dalembert.sweeps.refining import Refined as Refined
     from dalembert.sweeps.result import Sweep as Sweep
+    from dalembert.sweeps.sizing import Sizing as Sizing
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -131,6 +135,7 @@ _PLACES = {
     "planning.feedback": "Feedback",
     "planning.optimal_control": "OptimalControl",
     "planning.rollout": "Rollout",
+    "planning.timed": "Fastest",
     "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
@@ -141,7 +146,10 @@ _PLACES = {
     "studies.proof": "prove_equal",
     "studies.report": "live study",
     "sweeps.bounded": "Bound",
+    "sweeps.motors": "MotorCurve",
+    "sweeps.refining": "Refined",
     "sweeps.result": "Sweep",
+    "sweeps.sizing": "Sizing",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",

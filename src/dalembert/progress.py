@@ -15,19 +15,27 @@ Progress = Callable[[int, int], Any]  # (done, all)
 class Bar:
     """A bar on standard error, rewritten in place; it appears only once the work has taken a while."""
 
-    def __init__(self, what: str, width: int = 30) -> None:
-        self.what, self.width, self.start, self.shown = what, width, time.monotonic(), 0.0
+    def __init__(self, what: str, width: int = 30, unit: str = "") -> None:
+        """`unit`: what is counted, to show how much of it is done in a second."""
+        self.what, self.width, self.start, self.shown, self.unit = what, width, time.monotonic(), 0.0, unit
+        self.first: int | None = None  # what was done before
+
+    def told(self, done: int, total: int) -> str:
+        """The part that is done, the rate if it is wanted, and how long the rest will take at the rate so far."""
+        elapsed, self.first = time.monotonic() - self.start, done if self.first is None else self.first
+        own = done - self.first or done
+        rate = f", {own / elapsed:.3g} {self.unit}/s" if self.unit and elapsed > 0 else ""
+        return f"{done / total:4.0%}{rate}, {elapsed * (total - done) / own if own else 0.0:.0f} s left"
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` is done."""
         now = time.monotonic()
         if now - self.start < PATIENCE or (now - self.shown < 0.1 and done < total):
             return
-        self.shown, part = now, done / total
-        left = (now - self.start) * (1 - part) / part if part else 0.0
-        bar = "#" * round(part * self.width)
+        self.shown = now
+        bar = "#" * round(done / total * self.width)
         end = "\n" if done >= total else ""
-        print(f"\r{self.what} [{bar:{self.width}}] {part:4.0%}, {left:.0f} s left ", end=end, file=sys.stderr, flush=True)
+        print(f"\r{self.what} [{bar:{self.width}}] {self.told(done, total)} ", end=end, file=sys.stderr, flush=True)
 
 
 class NotebookBar(Bar):
@@ -40,10 +48,9 @@ class NotebookBar(Bar):
         now = time.monotonic()
         if now - self.start < PATIENCE or (now - self.shown < 0.1 and done < total) or not total:
             return
-        self.shown, part = now, done / total
-        left = (now - self.start) * (1 - part) / part if part else 0.0
-        told = f"{html.escape(self.what)} {part:.0%}, {left:.0f} s left"
-        self._show("" if done >= total else f'<progress value="{part:.4f}" max="1"></progress> {told}')
+        self.shown = now
+        told = f"{html.escape(self.what)} {self.told(done, total).strip()}"
+        self._show("" if done >= total else f'<progress value="{done / total:.4f}" max="1"></progress> {told}')
 
     def _show(self, text: str) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]
@@ -61,13 +68,13 @@ def in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def chosen(progress: Progress | bool | None, what: str) -> Progress:
+def chosen(progress: Progress | bool | None, what: str, unit: str = "") -> Progress:
     """The function to call as work proceeds: the user's, a bar, or one that does nothing.
 
-    None shows a bar on a terminal and in a notebook.
+    None shows a bar on a terminal and in a notebook, with the rate if the unit is given that is counted.
     """
     if callable(progress):
         return progress
     seen = in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
     wanted = seen if progress is None else flag(progress, "progress, unless it is a function,")
-    return (NotebookBar(what) if in_notebook() else Bar(what)) if wanted else lambda done, total: None
+    return (NotebookBar if in_notebook() else Bar)(what, unit=unit) if wanted else lambda done, total: None

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
     from dalembert.sweeps import bound as bounding
+    from dalembert.sweeps import loads as carried
+    from dalembert.sweeps import size as sizes
     from dalembert.sweeps import sweep
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
@@ -72,6 +74,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
     bounding = Later("dalembert.sweeps.bound")
+    carried = Later("dalembert.sweeps.loads")
+    sizes = Later("dalembert.sweeps.size")
     sweep = Later("dalembert.sweeps.sweep")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
@@ -257,6 +261,8 @@ class Robot(Model, Hints):
     # extremes over all states of a range
     sweep = sweep.sweep
     bound = bounding.bound
+    size = sizes.size
+    largest_payload = carried.largest_payload
 
     # simplified models
     dominance = dominance.dominance

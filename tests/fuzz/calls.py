@@ -19,6 +19,7 @@ from fuzz.junk import JUNK
 
 N = 2
 HALF = np.full(N, 0.5)
+SWEPT = {"q": (-1.0, 1.0), "qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}
 
 # valid values of the arguments that functions cannot do without, by name; SPECIAL has those of a single function
 VALID: dict[str, Any] = {
@@ -69,6 +70,7 @@ def folder() -> Path:
     folder.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
     _arm().save(place / "arm.toml")
     (place / "states.csv").write_text("q_joint1,q_joint2,qd_joint1,qd_joint2,qdd_joint1,qdd_joint2\n0,0,0,0,0,0\n")
+    (place / "motors.csv").write_text("speed,peak\n0,90\n4,50\n")
     _arm().simulate(HALF, duration=0.01).to_csv(place / "motion.csv")
     return place
 
@@ -87,6 +89,9 @@ def objects() -> dict[str, Any]:
         .with_transmission([2.0, 3.0], rotor_inertia=0.1),
         "closed": da.random_robot(1, "RR").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]),
         "trajectory": arm.simulate(HALF, duration=0.01),
+        "sweep": arm.sweep(
+            over=SWEPT, samples=100, reduce={"extremes": {}, "sums": {}, "histogram": {}, "envelope": {}, "limits": {"limits": 1.0}}
+        ),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "fastest": arm.fastest([HALF, HALF + 1], torque=200.0, points=50),
         "equations": found,
@@ -111,6 +116,8 @@ def objects() -> dict[str, Any]:
         "gravity_compensation": da.GravityCompensation(arm, 0.1),
         "impedance": da.Impedance(arm, np.eye(4), 1.0, 1.0),
         "momentum_observer": da.MomentumObserver(arm, 10.0, 1e-3),
+        "motor": (motor := da.MotorCurve([0.0, 4.0], [90.0, 50.0])),
+        "sizing": arm.size(1.0, motor, speed=1.0, samples=12),
         "pose": da.Pose.identity(),
         "inertia": da.Inertia.from_com(1.0, (0, 0, 0), 0.1),
         "joint": da.Joint("a"),
@@ -164,6 +171,10 @@ def special() -> dict[str, dict[str, Any]]:
         "da.identify": {"robot": arm, "recordings": da.Recording(arm, **recorded), "progress": False},
         "da.identify_payload": {"robot": arm, "recordings": da.Recording(arm, **recorded)},
         "da.excitation": {"robot": arm, "starts": 1, "harmonics": 2, "period": 2.0, "progress": False},
+        "da.MotorCurve": {"speed": [0.0, 4.0], "peak": [90.0, 50.0]}, "da.MotorCurve.load": {"path": place / "motors.csv"}, "motor.load": {"path": place / "motors.csv"},
+        "motor.geared": {"ratio": 2.0}, "motor.peak_at": {"speed": 1.0}, "motor.continuous_at": {"speed": 1.0}, "sizing.save": {"path": place / "out.csv"},
+        **{f"{kind}.size": {"speed": 1.0, "motor": made["motor"], "samples": 12, "progress": False} for kind in ("robot", "coupled", "closed", "no joints")},
+        **{f"{kind}.largest_payload": {"motor": made["motor"]} for kind in ("robot", "coupled", "closed", "no joints")},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
         "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),
         "da.line": dict.fromkeys(("start", "goal"), np.eye(4)), "da.circle": {"start": np.eye(4)}, "da.pose_spline": {"poses": [np.eye(4)] * 2},
@@ -184,11 +195,15 @@ def special() -> dict[str, dict[str, Any]]:
         "robot.with_parameters": {"parameters": arm.parameters()}, "robot.torques_along": {"path": made["quintic"]},
         "robot.save": {"path": place / "arm2.toml"}, "robot.least_effort": {"knots": 4, "progress": False}, "robot.simulate": {"duration": 0.01},
         "robot.rollout": {"duration": 0.01, "slip_speed": 0.1},
-        "smooth.optimal_control": {"duration": 0.1, "iterations": 3}, "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
+        "robot.optimal_control": {"duration": 0.1, "iterations": 3, "slip_speed": 0.1, "progress": False},
+        "da.torch_rollout": {"robot": smooth(), "duration": 0.01},
         "da.jax_rollout": {"robot": smooth(), "duration": 0.01},
         **{f"{kind}.fastest": {"path": [[0.0, 0.0], [1.0, 0.5]], "torque": 200.0, "points": 50} for kind in ("robot", "coupled", "closed", "no joints")},
         "fastest.__call__": {"time": 0.1}, "fastest.at": {"time": 0.1}, "fastest.to_csv": {"path": place / "out.csv"}, "fastest.to_npz": {"path": place / "out.npz"},
         "fastest.load": {"path": place / "motion.csv", "robot": arm},
+        **{f"{kind}.sweep": {"over": SWEPT, "samples": 100} for kind in ("robot", "coupled", "closed", "no joints")},
+        "sweep.states": {"number": 3}, "sweep.values": {"number": 3}, "sweep.save": {"path": place / "out.json"}, "sweep.labels": {"name": "inverse_dynamics"},
+        "sweep.refine": {"starts": 2},
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
@@ -221,8 +236,8 @@ def special() -> dict[str, dict[str, Any]]:
 
 # made by functions of this package and plain containers, or for those who write formulations: not for calls with anything
 NOT_CALLED = {
-    "da.Bound", "da.Comparison", "da.Excitation", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
-    "da.Trajectory", "da.LeastEffort", "da.Feedback", "da.OptimalControl", "da.Rollout",
+    "da.Comparison", "da.Excitation", "da.Sizing", "da.InverseKinematics", "da.Identification", "da.Payload", "da.Derivation", "da.Equations", "da.Form", "da.OperationCount", "da.Program", "da.Source", "da.Tree",
+    "da.Trajectory", "da.LeastEffort", "da.Fastest", "da.Feedback", "da.OptimalControl", "da.Rollout", "da.Sweep", "da.Refined", "da.Bound",
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
@@ -271,7 +286,7 @@ def subjects() -> dict[str, Subject]:
     ):
         functions[f"da.Inertia.{kind}"] = getattr(da.Inertia, kind)
     functions["da.Trajectory.load"] = da.Trajectory.load
-    functions["smooth.optimal_control"] = smooth().optimal_control
+    functions["da.MotorCurve.load"] = da.MotorCurve.load
     functions["states.evaluate_states"] = states.evaluate_states
     return {name: _subject(name, function) for name, function in functions.items()}
 
@@ -351,7 +366,6 @@ REFUSING = (
         "robot.independent_jacobian",
         "robot.to_motors",
         "robot.canonical_coordinates",
-        "robot.optimal_control",  # with friction that jumps
         "trajectory.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",

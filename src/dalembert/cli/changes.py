@@ -48,9 +48,11 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
     )
     name: Any = Annotated[str | None, shown] if optional else RobotName
 
+    options = [option for option in OPTIONS if option.name not in signature.parameters]  # a command may have its own of a name
+
     @wraps(command)
     def run(**given: Any) -> None:
-        changes = {option.name: given.pop(option.name) for option in OPTIONS}
+        changes = {option.name: given.pop(option.name) for option in options}
         named, coupled = given.pop("robot"), changes.pop("mimic")
         if coupled not in (None, "on", "off"):
             raise Error(f"--mimic must be on or off, got {coupled!r}")
@@ -64,7 +66,7 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
 
     own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
     first = inspect.Parameter("robot", inspect.Parameter.KEYWORD_ONLY, annotation=name, **({"default": None} if optional else {}))
-    parameters = [first, *own, *OPTIONS]
+    parameters = [first, *own, *options]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {x.name: x.annotation for x in parameters}
     return run
@@ -128,6 +130,11 @@ def one_or_several(text: str | None, what: str) -> Any:
         return None
     found = values(text, what)
     return found[0] if len(found) == 1 else found
+
+
+def payload_ends(text: str, what: str) -> list[float]:
+    """A mass, or both ends of a range such as 0:5."""
+    return [values(x, what, (1,))[0] for x in text.split(":")]
 
 
 def _per_joint(robot: Robot, text: str, what: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import OPTIONS
+from dalembert.cli.changes import OPTIONS, payload_ends
 from dalembert.cli.parts import completing, on_terminal, progress, show, show_table
 from dalembert.cli.wording import in_words
 from dalembert.robots import Robot
@@ -58,14 +58,18 @@ def study(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; default: study-NAME.")
     ] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    size: Annotated[
+        str | None, typer.Option(metavar="KG", help="Add the sizing of the motors for a payload, such as 0:5; see `size`.")
+    ] = None,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
 
+    sized = None if size is None else robot.size(payload_ends(size, "--size"), progress=False)
     with progress("comparing formulations") as bar:
         compared = da.compare(robot, progress=bar or False)
     with progress("writing the report") as bar:
-        path = report.study(robot, output, compared=compared, everything=everything, progress=bar or False)
+        path = report.study(robot, output, compared=compared, everything=everything, sized=sized, progress=bar or False)
     print(in_words(robot.summary()))
     if findings := robot.check():
         print(f"\nsuspicious data:\n{in_words(str(findings))}")

@@ -1,13 +1,14 @@
-"""Commands that find motions."""
+"""The command that finds the fastest motion along a path."""
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from dalembert.cli.changes import values
+from dalembert.cli.changes import one_or_several
+from dalembert.cli.motions import motion_file, write_motion
 from dalembert.cli.parts import progress, said, show
 from dalembert.errors import Error
 from dalembert.files import load_states
@@ -49,19 +50,20 @@ def fastest(
     ] = None,
 ) -> None:
     """Find the fastest motion along a path within limits of torques, velocities and accelerations."""
-    if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
-        raise Error(f"{output}: a motion is written as .csv or .npz")
+    if output not in (None, "-"):
+        motion_file(output)
+    if figure is not None and Path(figure).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise Error(f"{figure}: a figure is written as .png, .svg or .pdf")
     way = load_states(robot, path, ["q"])["q"]
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
-    limits = {name: _limit(text, name) for name, text in given.items()}
+    limits = {name: one_or_several(text, f"--{name}") for name, text in given.items()}
     found = robot.fastest(way, **limits, points=points, step=step)
     if output == "-":
         found.to_csv(sys.stdout)
     elif output is None:
         _summarize(found)
     else:
-        (found.to_npz if Path(output).suffix.lower() == ".npz" else found.to_csv)(output)
-        said(f"{output}: {len(found)} states over {found.duration:.6g} s")
+        write_motion(found, output)
     if figure is not None:
         _draw(found, figure)
     if report is not None:
@@ -71,14 +73,7 @@ def fastest(
             said(study(robot, report, path=found, progress=bar or False))
 
 
-def _limit(text: str | None, name: str) -> Any:
-    found = None if text is None else values(text, f"--{name}")
-    return found[0] if found is not None and len(found) == 1 else found
-
-
 def _draw(found: Fastest, file: str) -> None:
-    if Path(file).suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise Error(f"{file}: a figure is written as .png, .svg or .pdf")
     try:
         found.phase_plane().savefig(file)
     except OSError as error:

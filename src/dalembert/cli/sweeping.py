@@ -1,6 +1,5 @@
 """The command for all states of a range."""
 
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -85,9 +84,10 @@ def ranges_by_name(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, ends = text.partition("=")
         name, dot, part = name.partition(".")
-        numbers = list[float]()
-        with suppress(ValueError):
-            numbers += [float(x) for x in ends.split(":")]
+        try:
+            numbers = [float(x) for x in ends.split(":")]
+        except ValueError:
+            numbers = []
         if not equals or not name or len(numbers) not in (1, 2, 3):
             raise Error(f"--over must be NAME=LOW:HIGH, NAME=LOW:HIGH:COUNT or NAME=VALUE, such as qd=-2:2, got {text!r}")
         value = tuple(numbers) if len(numbers) > 1 else numbers[0]

@@ -11,7 +11,7 @@ from dalembert.storage.saving import save_text
 from dalembert.studies.report.charts import Panel, Series, legend
 from dalembert.studies.report.figures import Section, number, panel_html, table_html
 from dalembert.studies.report.header import made
-from dalembert.studies.report.page import own_file, policy
+from dalembert.studies.report.page import plain_page
 
 
 def section(found: Identification, motion: Prepared) -> Section:
@@ -79,19 +79,5 @@ def _parameters(found: Identification) -> str:
 
 def write(path: Any, found: Identification, part: Section) -> Path:
     """The page: one file without scripts that loads nothing."""
-    style, robot = own_file("report.css"), escape(found.robot.name)
     facts = f"{found.robot.n} joints, {number(found.robot.total_mass)} kg"
-    text = "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy([], [style])}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-            f"<title>{robot} · dalembert identification</title>\n<style>{style}</style>\n</head>\n<body>",
-            f'<header><p class="kind">dalembert identification</p><h1>{robot}</h1>',
-            f'<p class="facts"><span>{facts}</span></p></header>',
-            f'<main><section id="{part.key}"><h2>{part.title}</h2>{part.body}</section></main>',
-            f"<footer><p>Made {made()}.</p></footer>\n</body>\n</html>\n",
-        ]
-    )
-    return save_text(path, text)
+    return save_text(path, plain_page("identification", found.robot.name, facts, part, f"Made {made()}."))

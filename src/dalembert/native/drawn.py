@@ -6,8 +6,9 @@ Input j of state k comes from a word of 64 bits, and needs no other state, so th
     spread     x = k a_j + s_j mod 2^64: the Kronecker sequence of the powers of a generalized golden ratio
     u = x / 2^64 in [0, 1),   input = low + width u
 
-or min(max(low + width u, least), most) with a wider range, so that a share of the inputs lies at the ends of the given one. A
-stepped input goes through points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one, as NumPy does.
+or min(max(low - width + width (1 + u), least), most) with a wider range, so that a share of the inputs lies at the ends of the
+given one. A stepped input goes through points of a grid: digit (k // stride) mod count. Products and sums are rounded one by one,
+as NumPy does.
 """
 
 from dataclasses import dataclass
@@ -55,12 +56,12 @@ class Inputs:
         with np.errstate(over="ignore"):
             x = mixed(k * np.uint64(GOLDEN) + shift) if kind.lower() == HASHED else k * factor + shift
         x = x << np.uint64(32) if self.second[j] else x
-        u = ((x >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
+        u = ((x >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64)
+        if not kind.isupper():
+            return (u - 1.0) * width + low
         x = u * width + low
-        if kind.isupper():
-            x = np.where(x > a, x, a)
-            x = np.where(x < b, x, b)
-        return x
+        x = np.where(x > a, x, a)
+        return np.where(x < b, x, b)
 
 
 def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) -> Inputs:
@@ -86,9 +87,9 @@ def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) ->
 
 
 def _stretched(low: float, high: float, share: float) -> tuple[float, float, float, float]:
-    """Low and width of a range so wide that the share lies outside of the given one, and that one."""
-    factor = 1 / (1 - share) if share < 1 else 2.0**60
-    return (low + high) / 2 - (high - low) * factor / 2, (high - low) * factor, low, high
+    """A range so wide that the share lies outside of the given one: its low end less its width, its width; and the given one."""
+    width = (high - low) / (1 - share) if share < 1 else (high - low) * 2.0**60
+    return (low + high) / 2 - 1.5 * width, width, low, high
 
 
 def within(low: float, high: float, steps: int = 1) -> float:
@@ -149,7 +150,8 @@ class Emitted:
         if kind == STEPPED:
             return e.do("fadd", e.do("fmul", self._digit(j), width), low)
         bits = e.op(f"or {e.integers} {e.op(f'lshr {e.integers} {self._word(j)}, {e.whole(12)}')}, {e.whole(0x3FF0000000000000)}")
-        u = e.do("fsub", e.op(f"bitcast {e.integers} {bits} to {e.vector}"), e.splat(1.0))
+        u = e.op(f"bitcast {e.integers} {bits} to {e.vector}")
+        u = u if kind.isupper() else e.do("fsub", u, e.splat(1.0))
         x = e.do("fadd", e.do("fmul", u, width), low)
         return between(e, x, self._number(4, j), self._number(5, j)) if kind.isupper() else x
 

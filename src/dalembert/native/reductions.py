@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.native.assembly import Assembly
 from dalembert.native.drawn import ROWS as INPUT_ROWS
-from dalembert.native.drawn import Emitted, between, broadcast
+from dalembert.native.drawn import Emitted, between, broadcast, spread
 
 COPIES = 4  # of a histogram, by lane: neighbours often share a bin, and would wait for each other
 CLASSES = 8  # states k with the same k mod 8 are reduced together, whatever the lanes of a vector: so are the bits
@@ -59,7 +59,7 @@ def histogram_shape(reductions: Reductions, results: int) -> tuple[int, ...]:
 
 
 class Reducer:
-    """Emits what is kept of the results of a block; %valid are the lanes that are states, %partial whether some are not.
+    """Emits what is kept of the results of a block: %where are its states' numbers, %partial tells whether some are not below %end.
 
     New extremes and NaN are rare: a block is tested for them, and all that only they need is beside the common path.
     """
@@ -67,23 +67,25 @@ class Reducer:
     def __init__(self, e: Assembly, reductions: Reductions, inputs: Emitted, results: int) -> None:
         self.e, self.reductions, self.inputs, self.results = e, reductions, inputs, results
         self.found: dict[int, str] = {}  # results that were computed
-        self.rare = self.beyond = ""
+        self.usual = self.beyond = ""
 
     def reduce(self, o: int, value: str) -> None:
         """Take note of result `o`, and whether it is an extreme or NaN."""
         self.found[o] = value
-        tests = (("ugt", "maximum"), ("ult", "minimum")) if self.reductions.extremes else (("uno", ""),)
+        tests = (("ole", "maximum"), ("oge", "minimum")) if self.reductions.extremes else (("ord", ""),)
         for test, row in tests:
             other = self.e.op(f"load {self.e.vector}, ptr {self._place(row, o)}, align 8") if row else value
             mask = self.e.op(f"fcmp {test} {self.e.vector} {value}, {other}")
-            self.rare = self.e.op(f"or {self.e.bits} {self.rare}, {mask}") if self.rare else mask
+            self.usual = self.e.op(f"and {self.e.bits} {self.usual}, {mask}") if self.usual else mask
 
     def end(self) -> None:
         """All that is kept of the block."""
         e, what = self.e, self.reductions
         common, rare, after = e.label(), e.label(), e.label()
-        seldom = e.op(f"or i1 %partial, {e.any(self.rare)}")
+        lanes = e.op(f"bitcast {e.bits} {self.usual} to i{e.lanes}")
+        seldom = e.op(f"or i1 %partial, {e.op(f'icmp ne i{e.lanes} {lanes}, -1')}")
         e.line(f"  br label %{common}\n{common}:\n  br i1 {seldom}, label %{rare}, label %{after}, !prof !0\n{rare}:")
+        e.line(f"  %valid = icmp slt {e.integers} %where, {spread(e, e.integers, 'i64', '%end')}")
         mended = {o: self._rarely(o, value) for o, value in self.found.items()}
         e.line(f"  br label %{after}\n{after}:")
         both = [

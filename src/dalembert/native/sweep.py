@@ -199,7 +199,7 @@ def assembly(program: Program, plan: Plan, kinds: str, reductions: Reductions, l
 
 
 def _begin(e: Assembly, program: Program, plan: Plan) -> None:
-    """The function up to the loop, and what each block begins with: %where and %valid."""
+    """The function up to the loop, and what each block begins with: %where and %partial."""
     angles = room(e, program, list(computed(plan.pieces[0]))) if plan.whole else ""
     e.line(f"define void @sweep{SIGNATURE} {{\nentry:\n{CONSTANTS}\n{angles}")
     e.line(f"  %indices = alloca [{e.lanes} x i32], align 4\n  %spilled = alloca {e.vector}, align {e.size}")
@@ -214,4 +214,3 @@ def _begin(e: Assembly, program: Program, plan: Plan) -> None:
     lanes = ", ".join(f"i64 {k}" for k in range(e.lanes))
     e.line(f"  %where = add {e.integers} {spread(e, e.integers, 'i64', '%number')}, <{lanes}>")
     e.line(f"  %behind = add i64 %number, {e.lanes}\n  %partial = icmp sgt i64 %behind, %end")
-    e.line(f"  %valid = icmp slt {e.integers} %where, {spread(e, e.integers, 'i64', '%end')}")

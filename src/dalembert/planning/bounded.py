@@ -25,6 +25,8 @@ COARSE = 2  # of them that may be constraints from the start
 NEAR = 0.25  # of a limit: instants nearer to it are
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0, 1e4)
 LOST = 1e-3  # of a limit: where SLSQP ends farther beyond its own constraints, it has failed
+FAR = 0.1  # of a limit: constraints with more room are left out of the next round
+MOVED = 0.02  # of a limit: where a motion goes farther beyond one, it has moved, and instants are looked for anew
 ROUNDS = 15
 ITERATIONS = 100
 
@@ -224,7 +226,7 @@ def within(problem: Problem, limits: Limits, z: Array, T: float, durations: tupl
 
 def _solved(bounded: Bounded, x: Coordinates, at: Array, tell: Tell) -> Array | None:
     """By SLSQP, round by round, until no peak is beyond a limit; None where it does not get there."""
-    minimize, margin = optional("scipy.optimize", "identify").minimize, MARGIN
+    minimize, margin = optional("scipy.optimize").minimize, MARGIN
     rows = _joined(bounded.first(*x.at(at)), bounded.peaks(*x.at(at), KEPT)[0])
     for _ in range(ROUNDS):
         held = Constraints(bounded, rows, x, margin)
@@ -238,14 +240,16 @@ def _solved(bounded: Bounded, x: Coordinates, at: Array, tell: Tell) -> Array | 
         found, least = bounded.peaks(*x.at(at), KEPT)
         if not len(least):
             return at
-        rows = _joined(rows, found)
+        near = held.slack(at) < FAR
+        elsewhere = [bounded.first(*x.at(at))] if least.min() < -MOVED else []
+        rows = _joined(Rows(*(x[near] for x in rows)), found, *elsewhere)
         margin += 2 * float(-least.min()) if -least.min() < SMALL else 0.0
     return None
 
 
 def _penalized(bounded: Bounded, x: Coordinates, tell: Tell) -> Array:
     """The motion that exceeds limits least, or nearly so: penalties grow, each begun with what the last one found."""
-    minimize, at = optional("scipy.optimize", "identify").minimize, x.start
+    minimize, at = optional("scipy.optimize").minimize, x.start
     for weight in PENALTIES:
         options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-6, "gtol": 1e-5}
         penalty = Penalty(bounded, x, weight)
@@ -253,8 +257,10 @@ def _penalized(bounded: Bounded, x: Coordinates, tell: Tell) -> Array:
     return at
 
 
-def _joined(a: Rows, b: Rows) -> Rows:
-    return Rows(*map(np.concatenate, zip(a, b, strict=True)))
+def _joined(*some: Rows) -> Rows:
+    """All of them, each once."""
+    all_ = np.unique(np.concatenate([np.stack(rows, axis=1) for rows in some]), axis=0)
+    return Rows(all_[:, 0].astype(int), all_[:, 1].astype(int), all_[:, 2], all_[:, 3].astype(int))
 
 
 def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: float) -> Error:

@@ -36,6 +36,34 @@ class Curve(NamedTuple):
         return np.append(np.concatenate(parts), self.length)
 
 
+class Cubics(NamedTuple):
+    """Polynomials of third degree between knots: positions, slopes, second and third derivatives where each begins."""
+
+    knots: Array
+    points: Array
+    slopes: Array
+    bends: Array
+    jerks: Array
+
+    def __call__(self, s: Array) -> tuple[Array, Array, Array]:
+        """q, dq/ds and d2q/ds2, (P, n) each."""
+        k = np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.knots) - 2)
+        e, v, a, j = (s - self.knots[k])[:, None], self.slopes[k], self.bends[k], self.jerks[k]
+        return self.points[k] + e * (v + e * (a / 2 + e * (j / 6))), v + e * (a + e * (j / 2)), a + e * j
+
+
+class Timed(NamedTuple):
+    """A motion as a curve over its own time."""
+
+    path: Any
+    duration: float
+
+    def __call__(self, s: Array) -> tuple[Array, Array, Array]:
+        """q, dq/ds and d2q/ds2, (P, n) each."""
+        q, qd, qdd = (np.asarray(x, dtype=float) for x in self.path(np.minimum(s, self.duration)))
+        return q, qd, qdd
+
+
 def curve(path: Any, robot: Model) -> Curve:
     """The curve of waypoints (K, n), of a motion with a duration such as `da.quintic` or `da.spline`, or of a trajectory."""
     if isinstance(path, Trajectory):
@@ -65,14 +93,7 @@ def _through(points: Array) -> Curve:
     if len(points) > 2:
         bends[1:-1] = tridiagonal(h[:-1], 2 * (h[:-1] + h[1:]), h[1:], 6 * np.diff(rise, axis=0))
     slopes = rise - h[:, None] / 6 * (2 * bends[:-1] + bends[1:])
-    jerks = np.diff(bends, axis=0) / h[:, None]
-
-    def at(where: Array) -> tuple[Array, Array, Array]:
-        k = np.clip(np.searchsorted(s, where, side="right") - 1, 0, len(h) - 1)
-        e, p, v, a, j = (where - s[k])[:, None], points[k], slopes[k], bends[k], jerks[k]
-        return p + e * (v + e * (a / 2 + e * (j / 6))), v + e * (a + e * (j / 2)), a + e * j
-
-    return Curve(at, float(s[-1]), s)
+    return Curve(Cubics(s, points, slopes, bends, np.diff(bends, axis=0) / h[:, None]), float(s[-1]), s)
 
 
 def _apart(points: Array) -> Array:
@@ -96,11 +117,7 @@ def _of_motion(path: Any, robot: Model) -> Curve:
     if isinstance(path, Quintic):
         return _through(_waypoints([path.start, path.goal], robot, "the ends of the path"))
     duration = float(path.duration)
-
-    def at(s: Array) -> tuple[Array, Array, Array]:
-        q, qd, qdd = (np.asarray(x, dtype=float) for x in path(np.minimum(s, duration)))
-        return q, qd, qdd
-
+    at = Timed(path, duration)
     some = at(np.linspace(0.0, duration, 257))
     if some[0].shape != (257, robot.n):
         raise Error(f"fastest: the path must be one motion of the {robot.n} joints of {robot.name}, got positions {some[0].shape}")

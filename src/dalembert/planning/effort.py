@@ -105,7 +105,7 @@ class Coordinates:
 
 def descend(problem: Problem, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The motion of least cost near a given one, without limits."""
-    minimize, size = optional("scipy.optimize", "identify").minimize, 0.0
+    minimize, size = optional("scipy.optimize").minimize, 0.0
     for _ in range(ROUNDS):
         x = Coordinates(problem, z, T, durations)
         options = {"maxiter": ITERATIONS, "maxcor": 30, "ftol": 1e-11, "gtol": 1e-7}

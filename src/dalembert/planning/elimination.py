@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from dalembert.algebra.spatial import Array, where
-from dalembert.native import compile_program
+from dalembert.native import compile_program, recycle
 from dalembert.native.ordered import ordered
 from dalembert.trace.program import Program, trace
 from dalembert.trace.source import NumpyKernel
@@ -34,11 +34,19 @@ class Rows(NamedTuple):
     lo: Array
     hi: Array
 
-    def turned(self) -> "Rows":
-        """The same limits with a >= 0."""
-        s = np.where(self.a < 0, -1.0, 1.0)
-        turned = self.a * s, self.b * s, np.where(s < 0, -self.hi, self.lo), np.where(s < 0, -self.lo, self.hi)
-        return Rows(*map(np.ascontiguousarray, turned))
+    @classmethod
+    def empty(cls, points: int, m: int) -> "Rows":
+        """Room for rows, in memory that was used before."""
+        return cls(*recycle.empty((4, points, m)))
+
+    def turn(self) -> None:
+        """Turn signs so that a >= 0."""
+        sign = np.where(self.a < 0, -1.0, 1.0)
+        for x in self:
+            x *= sign
+        least = np.minimum(self.lo, self.hi)
+        np.maximum(self.lo, self.hi, out=self.hi)
+        self.lo[...] = least
 
 
 class Profile(NamedTuple):
@@ -70,8 +78,11 @@ def _limits(rows: Rows, most: Array) -> Array:
     held[1] = most
     if m > 1:
         own = [x[None, None, None] for x in rows]
+        twice = Rows.empty(P, m + m // 2)
+        for x, wide in zip(rows, twice, strict=True):
+            wide[:, :m], wide[:, m:] = x, x[:, : m // 2]
         # rows 1, 2, ... places further on, as views of rows that are there twice
-        others = [sliding_window_view(np.hstack([x, x[:, : m // 2]]), m, axis=1).swapaxes(0, 1)[1:, None, None] for x in rows]
+        others = [sliding_window_view(x, m, axis=1).swapaxes(0, 1)[1:, None, None] for x in twice]
         ordered(_kernel("pairs", m), [*held, *own, *others], [*held], (m // 2, 1, 1))()
     return held.reshape(2, P).T.copy()
 

@@ -6,16 +6,18 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers, positive, whole
-from dalembert.errors import AccuracyWarning, Error, brief, warn
+from dalembert.errors import AccuracyWarning, Error, LimitWarning, brief, warn
 from dalembert.model.model import Model, a_robot, refuse_loops
 from dalembert.motion.paths import instants
 from dalembert.planning.curves import Curve, curve
 from dalembert.planning.limits import limits
-from dalembert.planning.parametrize import moments, parametrize
+from dalembert.planning.parametrize import Found, moments, parametrize
 from dalembert.planning.timed import Fastest, along, forces, work
 
 if TYPE_CHECKING:
     from dalembert.robots import Robot
+
+WITHIN = 1e-9  # rad or m: a path may touch the limits of positions
 
 
 def fastest(
@@ -39,7 +41,8 @@ def fastest(
     and velocities have the limits of the robot's joints, and accelerations none. A payload is part of the robot: `with_payload`.
     points: the number of intervals into which the path is divided, or the s of all points; the duration comes near the least one
     in proportion to their spacing. tolerance: the share by which limits may be exceeded between points; None looks at the points
-    alone. step: seconds between the samples of the result; by default they are at the points.
+    alone. step: seconds between the samples of the result; by default they are at the points. A path that leaves the range of a
+    joint is followed all the same, with a `LimitWarning`.
 
     The result is a `Trajectory` with more: `limiting`, what limits the motion at each sample; `switches`; `saturation`;
     `phase_plane()`, a figure. It is also a function of time, which controllers can follow. No limits of jerk: torques jump.
@@ -59,6 +62,7 @@ def fastest(
     found = parametrize(robot, line, known, _points(points, line), allowed)
     if allowed is not None and found.over > allowed:
         warn(f"fastest: limits are exceeded by {found.over:.1e} of their values between points; use more points", AccuracyWarning)
+    _within(robot, found)
     time, s = moments(found.s, found.profile.x), found.s
     if step is None:
         (q, q1, q2), y, u = found.terms[:3], np.sqrt(found.profile.x), np.append(found.profile.u, found.profile.u[-1])
@@ -70,6 +74,17 @@ def fastest(
     worked = np.interp(s, found.s, work(robot, found))
     more: dict[str, Any] = {"accelerations": accelerations, "worked": worked}
     return Fastest(robot, time, q, q1 * y[:, None], tau, **more, curve=line, known=known, found=found)
+
+
+def _within(robot: Model, found: Found) -> None:
+    """Warn of a path that leaves the range of a joint."""
+    q = found.terms.q
+    out = (q < robot.lower - WITHIN) | (q > robot.upper + WITHIN)
+    if out.any():
+        k, i = np.unravel_index(np.argmax(out), out.shape)
+        joint, place = robot.joints[int(i)], f"{found.s[k]:.6g} of {found.s[-1]:.6g}"
+        range_ = f"{joint.lower:g} and {joint.upper:g}"
+        warn(f"joint {joint.name!r} of {robot.name} passes its limits, {range_}, on the path at s = {place}", LimitWarning)
 
 
 def _able(robot: Model) -> None:
@@ -84,9 +99,9 @@ def _able(robot: Model) -> None:
 
 def _points(given: Any, line: Curve) -> Array:
     """The points (P,) of the path."""
-    if np.ndim(given) == 0:
-        return line.grid(whole(given, "fastest: points", 2, 10**6))
     s = numbers(given, "fastest: points").astype(float)
+    if s.ndim == 0:
+        return line.grid(whole(given, "fastest: points", 2, 10**6))
     if s.ndim != 1 or len(s) < 3 or not (np.diff(s) > 0).all() or s[0] != 0 or abs(s[-1] - line.length) > 1e-9 * line.length:
         raise Error(f"fastest: points must increase from 0 to {line.length:.9g}, three or more of them, got {brief(given)}")
     return np.append(s[:-1], line.length)

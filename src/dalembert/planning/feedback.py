@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import batch, number
+from dalembert.arguments import batch, number, positive
+from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import joint_vector, uncharted
 from dalembert.errors import Error
 from dalembert.model.model import Model, a_robot, refuse_loops
@@ -74,3 +75,15 @@ def with_rates(robot: Any, function: str) -> Any:
     if not robot.n:
         raise Error(f"{function} needs a robot with joints, {robot.name} has none")
     return robot
+
+
+def smooth_friction(robot: Model, slip_speed: Any, function: str) -> float:
+    """The speed within which Coulomb friction is smooth; 0 where there is none, and none was given."""
+    if slip_speed is not None:
+        return positive(slip_speed, f"{function}: slip_speed")
+    if friction_law(robot.open).jumps:
+        raise Error(
+            f"{function}: {robot.name} has Coulomb friction, which jumps where a joint stops and has no derivative there; give "
+            "slip_speed=0.1 or so for smooth friction, or use robot.without_friction()"
+        )
+    return 0.0

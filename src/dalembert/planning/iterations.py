@@ -15,7 +15,8 @@ from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
-from dalembert.planning.riccati import COSTATE, CURVATURE, RECURSION, ROLLOUT, packed
+from dalembert.planning.riccati import COSTATE, RECURSION, ROLLOUT, packed
+from dalembert.planning.slopes import CURVATURE, SLOPES
 from dalembert.progress import Progress
 
 LENGTHS = 0.5 ** np.arange(8.0)  # of steps along the search direction, all of them tried at once
@@ -40,6 +41,7 @@ class Problem(NamedTuple):
     limits: tuple[Array, Array] | None  # the lower and the upper
     second_order: bool
     backend: Backend
+    slip_speed: float = 0.0  # of smooth friction
 
 
 class Found(NamedTuple):
@@ -68,7 +70,7 @@ class Search:
         self.xs, self.us = z((steps + 1, count, len(LENGTHS), 2 * n)), z((steps, count, len(LENGTHS), n))
         self.room = (z((steps, count, n)), z((steps, count, n))) if problem.limits else ()
         self.curved = (z((steps, count, n * (2 * n + 1))), z((steps, count, n, 2 * n))) if problem.second_order else ()
-        self.derivatives = compile(problem.robot, "forward_dynamics_derivatives", backend=problem.backend)
+        self.derivatives = compile(problem.robot, SLOPES, backend=problem.backend, slip_speed=problem.slip_speed)
         self._prepare_recursion(steps, count, n)
         self._prepare_rollouts(steps, count, n)
         if problem.second_order:
@@ -87,7 +89,8 @@ class Search:
 
     def _prepare_rollouts(self, steps: int, count: int, n: int) -> None:
         p = self.problem
-        kernel = compile(p.robot, ROLLOUT, optional=("lower", "upper") if self.room else (), backend=p.backend)
+        limited = ("lower", "upper") if self.room else ()
+        kernel = compile(p.robot, ROLLOUT, optional=limited, backend=p.backend, slip_speed=p.slip_speed)
         self.at, self.total = np.zeros((1, count, 1, len(LENGTHS), 2 * n)), np.zeros((1, count, 1, len(LENGTHS)))
         along = [x[:, :, None, None] for x in (self.x[:-1], self.u, self.k, self.K)]
         limits = [_always(x) for x in p.limits or ()]
@@ -107,7 +110,7 @@ class Search:
 
     def _prepare_curvature(self, steps: int, count: int, n: int) -> None:
         p = self.problem
-        self.second = compile(p.robot, CURVATURE, backend=p.backend)
+        self.second = compile(p.robot, CURVATURE, backend=p.backend, slip_speed=p.slip_speed)
         kernel = compile(p.robot, COSTATE, backend=p.backend)
         self.p, self.weights = np.zeros((1, 1, 1, count, 2 * n)), np.zeros((steps, count, n))
         aq, av, _ = self.slopes

@@ -126,7 +126,7 @@ def least_effort(
     _check_fixed(robot, kept, ends, shares, points, times[1])
     motions = Transcription(*ends, shares, points, whole(knots, "knots", 3, MOST_KNOTS))
     slip = SLIP * _mean_speed(ends, shares, points, times[1]) if slip_speed is None else positive(slip_speed, "slip_speed")
-    optional("scipy.optimize", "identify")
+    optional("scipy.optimize")
     told, count = chosen(progress, f"least effort of {robot.name}"), iter(range(1, 10**9))
     with one_thread(), np.errstate(all="ignore"):  # a step of the search may go far
         problem = Problem(robot, motions, cost, weights, slip)

@@ -77,6 +77,11 @@ class Terms(NamedTuple):
     scale: Array
     kinds: tuple[tuple[str, int], ...]  # of the rows: torque or acceleration, and the joint
 
+    def part(self, which: slice) -> "Terms":
+        """At some of the points."""
+        fields = ("q", "q1", "q2", "a", "b", "c", "before", "after", "viscous", "speeds")
+        return self._replace(**{name: getattr(self, name)[which] for name in fields})
+
 
 def terms(robot: Model, curve: Curve, s: Array, known: Limits) -> Terms:
     """The rows at these points of the curve."""
@@ -100,13 +105,14 @@ def _torques(robot: Model, q: Array, q1: Array, q2: Array) -> tuple[Array, ...]:
     still = np.zeros_like(q)
     g = np.asarray(inverse_dynamics(robot, q, still, still))
     a, b = inverse_dynamics(robot, q, still, q1) - g, inverse_dynamics(robot, q, q1, q2) - g
-    if not rubs(robot):
+    if not rubbing(robot).any:
         return a, b, g, still, still, still
-    whole, constant = friction_force(robot, q1), friction_force(robot, still)
+    whole, dry, constant = friction_force(robot, q1), friction_force(robot, SLOWLY * q1), friction_force(robot, still[0])
+    before = after = dry
     turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
-    before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
-    viscous = whole - friction_force(robot, SLOWLY * q1)
-    return a, b - whole + constant, g - constant, before, after, viscous  # the constant part belongs to dry friction
+    if turning.any():
+        before, after = (friction_force(robot, SLOWLY * np.where(turning, side * q2, q1)) for side in (-1, 1))
+    return a, b - whole + constant, g - constant, before, after, whole - dry  # the constant part belongs to dry friction
 
 
 def _scale(lo: Array, hi: Array) -> Array:
@@ -123,29 +129,37 @@ def _side_by_side(x: Array, chosen: list[int], y: Array, others: list[int]) -> A
     return np.concatenate([x[:, chosen], y[:, others]], axis=1)
 
 
-def rubs(robot: Model) -> bool:
-    """Whether there is friction; refused where it depends on the load."""
-    if any(joint.load_friction for joint in robot.open.joints):
-        raise Error(f"fastest: {robot.name} has friction that grows with the load, which this cannot take; set load_friction=0")
-    return any(joint.rubs for joint in robot.open.joints)
+class Rubbing(NamedTuple):
+    """What friction a robot has: any at all, some that depends on the speed, Stribeck's."""
+
+    any: bool
+    by_speed: bool
+    stribeck: bool
+
+
+def rubbing(robot: Model) -> Rubbing:
+    """The kinds of friction of a robot; what depends on the load is refused."""
+    if Rubbing not in robot.memo:
+        joints = robot.open.joints
+        if any(joint.load_friction for joint in joints):
+            raise Error(f"fastest: {robot.name} has friction that grows with the load, which this cannot take; set load_friction=0")
+        stribeck = any(joint.static_friction for joint in joints)
+        damped = any(joint.damping for joint in joints)
+        robot.memo[Rubbing] = Rubbing(any(joint.rubs for joint in joints), damped or stribeck, stribeck)
+    return robot.memo[Rubbing]
 
 
 def smooth_friction(robot: Model, known: Terms, y: Array) -> tuple[Array, Array]:
     """The friction that depends on the speed, beyond the dry one, and its slope by ds/dt, at ds/dt = y (P,): rows (P, m) each."""
-    if not any(joint.static_friction for joint in robot.open.joints):
+    if not rubbing(robot).stribeck:
         return known.viscous * y[:, None], known.viscous
     torques = [k for k, (kind, _) in enumerate(known.kinds) if kind == "torque"]
     joints = [known.kinds[k][1] for k in torques]
 
-    def rubbing(factor: float) -> Array:
+    def beyond_dry(factor: float) -> Array:
         found = np.zeros_like(known.a)
         found[:, torques] = (friction_force(robot, factor * known.q1 * y[:, None]) - dry)[:, joints] / known.scale[torques]
         return found
 
     dry, step = friction_force(robot, SLOWLY * known.q1), 1e-4
-    return rubbing(1.0), (rubbing(1 + step) - rubbing(1 - step)) / (2 * step * y[:, None])
-
-
-def speed_dependent(robot: Model) -> bool:
-    """Whether friction depends on the speed, and not on its sign alone."""
-    return any(joint.damping or joint.static_friction for joint in robot.open.joints)
+    return beyond_dry(1.0), (beyond_dry(1 + step) - beyond_dry(1 - step)) / (2 * step * y[:, None])

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, flag, frozen_array, number, room, whole
-from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.names import Backend
 from dalembert.errors import AccuracyWarning, Error, brief, warn
-from dalembert.planning.feedback import Feedback, with_rates
+from dalembert.planning.feedback import Feedback, smooth_friction, with_rates
 from dalembert.planning.iterations import LENGTHS, Found, Problem, Search
 from dalembert.planning.lqr import diagonal, real
 from dalembert.progress import Progress, chosen
@@ -90,6 +89,7 @@ def optimal_control(
     holding: ArrayLike | None = None,
     guess: ArrayLike | None = None,
     second_order: bool = False,
+    slip_speed: float | None = None,
     iterations: int = 200,
     tolerance: float = 1e-9,
     progress: Progress | bool | None = None,
@@ -116,6 +116,7 @@ def optimal_control(
         `.best` is the best of them. By default the forces that hold the arm at the start.
     second_order: exact second derivatives of the motion. Without them (Gauss and Newton; "iLQR") an iteration is faster, and far
         from the solution safer; with them the last iterations converge quadratically.
+    slip_speed: makes Coulomb friction smooth, c tanh(qd / slip_speed); where there is some, it is needed.
     iterations: at most. tolerance: the relative decrease of the cost at which the iterations stop.
 
     >>> import dalembert as da
@@ -130,7 +131,7 @@ def optimal_control(
     True
     """
     name = "optimal_control"
-    _check_robot(robot, name)
+    slip = smooth_friction(with_rates(robot, name), slip_speed, name)
     steps, n = counted(duration, step, name), robot.n
     given = {"start": start, "goal": goal, "start_velocity": start_velocity, "goal_velocity": goal_velocity, "holding": holding}
     states = {what: _state(robot, x, what) for what, x in given.items()}
@@ -143,7 +144,7 @@ def optimal_control(
         robot, float(step),
         np.concatenate([flat["start"], flat["start_velocity"]], axis=-1),
         np.concatenate([flat["goal"], flat["goal_velocity"]], axis=-1),
-        flat["holding"], running, ending, cost, _limits(robot, limits), flag(second_order, f"{name}: second_order"), backend,
+        flat["holding"], running, ending, cost, _limits(robot, limits), flag(second_order, f"{name}: second_order"), backend, slip,
     )  # fmt: skip
     forces = np.moveaxis(np.broadcast_to(u, (*lead, steps, n)).reshape(prod(lead), steps, n), 1, 0)
     forces = np.clip(forces, *problem.limits) if problem.limits else forces
@@ -162,15 +163,6 @@ def _weights(n: int, h: float, *given: Any) -> tuple[Array, Array, Array]:
         raise Error(f"optimal_control: effort must be positive, or forces may be anything; got {brief(given[2])}")
     running = h * np.concatenate([each["position"], each["velocity"]])
     return running, np.concatenate([each["end_position"], each["end_velocity"]]), h * each["effort"]
-
-
-def _check_robot(robot: Any, name: str) -> None:
-    with_rates(robot, name)
-    if friction_law(robot).jumps:
-        raise Error(
-            f"{name}: {robot.name} has friction that jumps where a joint stops, and so no derivative there; plan with "
-            "robot.with_friction(coulomb=0.0), or robot.without_friction(): the feedback makes up for small friction"
-        )
 
 
 def _state(robot: Any, given: Any, name: str) -> Array:
@@ -239,7 +231,9 @@ def _result(robot: Any, problem: Problem, found: Found, lead: tuple[int, ...]) -
     x, u = shaped(found.x), shaped(found.u)
     time = np.arange(steps + 1) * problem.h
     tau = np.concatenate([u, u[..., -1:, :]], axis=-2)
-    trajectory = Trajectory(robot, time, x[..., :n], x[..., n:], tau, held=True, backend=problem.backend)
+    trajectory = Trajectory(
+        robot, time, x[..., :n], x[..., n:], tau, held=True, backend=problem.backend, slip_speed=problem.slip_speed
+    )
     law = Feedback(robot, x[..., :-1, :n], x[..., :-1, n:], u, shaped(found.gain), problem.h, *(problem.limits or ()))
     each = (y.reshape(lead) for y in (found.cost, found.iterations, found.converged))
     return OptimalControl(trajectory, law, *each)

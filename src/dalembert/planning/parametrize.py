@@ -13,10 +13,11 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.native import recycle
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows, profile
 from dalembert.planning.impossible import why_not
-from dalembert.planning.limits import Limits, Terms, smooth_friction, speed_dependent, terms
+from dalembert.planning.limits import Limits, Terms, rubbing, smooth_friction, terms
 
 PARTS = 4  # of an interval between whose ends limits are looked at
 ROUNDS = 5  # at most, for friction alone
@@ -68,7 +69,7 @@ def parametrize(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
 
 def _at_points(robot: Model, curve: Curve, known: Limits, s: Array) -> Found:
     """Limits hold at the points."""
-    points, x, viscous = terms(robot, curve, s, known), np.zeros(len(s)), speed_dependent(robot)
+    points, x, viscous = terms(robot, curve, s, known), np.zeros(len(s)), rubbing(robot).by_speed
     slack = Slack.none(len(s) - 1, points.a.shape[1])
     for number in count(1):
         solved, reason = _solved(robot, curve, points, s, x, slack)
@@ -82,9 +83,9 @@ def _at_points(robot: Model, curve: Curve, known: Limits, s: Array) -> Found:
 
 def _everywhere(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float) -> Found:
     """Limits hold between the points, too."""
-    x, viscous = np.zeros(len(s)), speed_dependent(robot)
-    made = terms(robot, curve, _parted(s, PARTS), known)
-    points, slack = _every(made), Slack.none(len(s) - 1, made.a.shape[1])
+    x, viscous = np.zeros(len(s)), rubbing(robot).by_speed
+    points, *inner = _terms(robot, curve, known, s)
+    slack = Slack.none(len(s) - 1, points.a.shape[1])
     for number in count(1):
         solved, reason = _solved(robot, curve, points, s, x, slack)
         if reason and (number == 1 or number > SPLITS):
@@ -92,19 +93,25 @@ def _everywhere(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
         if reason:  # too much was taken off: finer points need less
             coarse, new = np.ones(len(s) - 1, dtype=bool), slack
         else:
-            excess, new = _between(robot, made, solved, viscous)
+            excess, new = _between(robot, points, inner, solved)
             settled, x = not viscous or _settled(solved.x, x, NEARLY), solved.x
             if (excess.max() <= tolerance and settled) or number == MOST_ROUNDS:
                 return Found(s, solved, points, float(excess.max()))
             coarse = (excess > COARSE) & (new.rise > COARSE / 2)
         if number <= SPLITS and coarse.any():
             s, x = _split(s, x, coarse)
-            made = terms(robot, curve, _parted(s, PARTS), known)
-            points, slack = _every(made), Slack.none(len(s) - 1, made.a.shape[1])
+            points, *inner = _terms(robot, curve, known, s)
+            slack = Slack.none(len(s) - 1, points.a.shape[1])
         else:
             new = new.widened(tolerance / 5)
             slack = new if number < 3 else Slack(*map(np.maximum, slack, new))  # so that two do not take turns
     raise AssertionError
+
+
+def _terms(robot: Model, curve: Curve, known: Limits, s: Array) -> list[Terms]:
+    """What limits say at the points, and between them at one place after the other: arrays of that size stay in the cache."""
+    places = [s, *(s[:-1] + k / PARTS * np.diff(s) for k in range(1, PARTS))]
+    return [terms(robot, curve, place, known) for place in places]
 
 
 def _solved(robot: Model, curve: Curve, at: Terms, s: Array, x: Array, slack: Slack) -> tuple[Profile, str]:
@@ -125,23 +132,12 @@ def _with_neighbours(x: Array) -> Array:
     return np.maximum(np.maximum(wide[2:], wide[:-2]), x)
 
 
-def _parted(s: Array, parts: int) -> Array:
-    """Every interval in equal parts."""
-    inner = s[:-1, None] + np.diff(s)[:, None] * (np.arange(parts) / parts)
-    return np.append(inner.ravel(), s[-1])
-
-
 def _split(s: Array, x: Array, coarse: Array) -> tuple[Array, Array]:
-    """Intervals that are coarse, and those beside them, in four; x is linear between points."""
+    """Intervals that are coarse, and those beside them, in equal parts; x is linear between points."""
     wide = coarse | np.append(coarse[1:], False) | np.append(False, coarse[:-1])
-    new = np.unique(np.append(s, _parted(s, PARTS)[:-1].reshape(-1, PARTS)[wide]))
+    inner = s[:-1, None] + np.diff(s)[:, None] * (np.arange(1, PARTS) / PARTS)
+    new = np.sort(np.append(s, inner[wide]))
     return new, np.interp(new, s, x)
-
-
-def _every(made: Terms) -> Terms:
-    """The terms at the points alone."""
-    fields = ("q", "q1", "q2", "a", "b", "c", "before", "after", "viscous", "speeds")
-    return made._replace(**{name: getattr(made, name)[::PARTS] for name in fields})
 
 
 def _rows(robot: Model, at: Terms, spacing: Array, x: Array, slack: Slack) -> tuple[Rows, Array]:
@@ -150,20 +146,27 @@ def _rows(robot: Model, at: Terms, spacing: Array, x: Array, slack: Slack) -> tu
     `x` is the last one, for friction; 0 in the first round, which leaves out what depends on the speed.
     """
     b, c = at.b, at.c
-    if x.any() and speed_dependent(robot):
+    if x.any() and rubbing(robot).by_speed:
         y = np.maximum(np.sqrt(x), SLOWEST * np.sqrt(x.max()))
-        rubbing, slope = smooth_friction(robot, at, y)
+        friction, slope = smooth_friction(robot, at, y)
         slope = slope / (2 * y[:, None])
-        b, c = b + slope, c + rubbing - slope * np.square(y)[:, None]
+        b, c = b + slope, c + friction - slope * np.square(y)[:, None]
     most, least = _dry(at)
-    above, below = at.hi - most - slack.up, at.lo - least + slack.down
-    begin = (at.a[:-1], b[:-1], below - c[:-1], above - c[:-1])
-    end = (at.a[1:] + 2 * spacing[:, None] * b[1:], b[1:], below - c[1:], above - c[1:])
-    last = (at.a[-1], b[-1], at.lo - at.before[-1] - c[-1], at.hi - at.before[-1] - c[-1])
-    joined = (np.vstack([np.hstack([i, j]), np.hstack([k, k])]) for i, j, k in zip(begin, end, last, strict=True))
+    above, below, m = at.hi - most - slack.up, at.lo - least + slack.down, at.a.shape[1]
+    rows = Rows.empty(len(at.a), 2 * m)
+    ends = (slice(None, -1), slice(None, m), slice(None, -1)), (slice(None, -1), slice(m, None), slice(1, None))
+    for into, columns, points in ends:  # limits at the start of an interval, and at its end
+        rows.a[into, columns], rows.b[into, columns] = at.a[points], b[points]
+        np.subtract(below, c[points], out=rows.lo[into, columns])
+        np.subtract(above, c[points], out=rows.hi[into, columns])
+    rows.a[:-1, m:] += 2 * spacing[:, None] * b[1:]
+    last = at.a[-1], b[-1], at.lo - at.before[-1] - c[-1], at.hi - at.before[-1] - c[-1]
+    for row, value in zip(rows, last, strict=True):
+        row[-1, :m] = row[-1, m:] = value
+    rows.turn()
     with np.errstate(divide="ignore"):
         bound = np.minimum(1 / at.speeds.max(axis=1), UNBOUNDED) / slack.speed
-    return Rows(*joined).turned(), bound
+    return rows, bound
 
 
 def _dry(at: Terms) -> tuple[Array, Array]:
@@ -171,43 +174,46 @@ def _dry(at: Terms) -> tuple[Array, Array]:
     return np.maximum(at.after[:-1], at.before[1:]), np.minimum(at.after[:-1], at.before[1:])
 
 
-def _between(robot: Model, made: Terms, found: Profile, viscous: bool) -> tuple[Array, Slack]:
+def _between(robot: Model, points: Terms, inner: list[Terms], found: Profile) -> tuple[Array, Slack]:
     """By how much each interval exceeds a limit, and what to take off the limits for the forces to hold between its ends."""
-    share = (np.arange(PARTS + 1) / PARTS)[:, None]
-    x = found.x[:-1] + share * np.diff(found.x)
-    forces = _cut(made.a) * found.u[:, None] + _cut(made.b) * x[..., None] + _cut(made.c)
-    if viscous:
-        fine = np.append(x[:-1].T.ravel(), found.x[-1])
-        y = np.maximum(np.sqrt(fine), SLOWEST * np.sqrt(fine.max()))
-        forces = forces + _cut(smooth_friction(robot, made, y)[0])
-    most, least = _dry(_every(made))
-    rounding, bend = _rounding(forces), forces - _chord(forces)
-    high, low = forces.max(axis=0) + rounding, forces.min(axis=0) - rounding
-    up, down = bend.max(axis=0) + rounding, rounding - bend.min(axis=0)
-    over = np.maximum(high + most - made.hi, made.lo - low - least).max(axis=1)
-    speeds = _cut(made.speeds) * x[..., None]
-    rounding = _rounding(speeds)
-    highest = (speeds.max(axis=0) + rounding).max(axis=1)
+    places = [points.part(slice(None, -1)), *inner, points.part(slice(1, None))]
+    slowest, viscous = SLOWEST * np.sqrt(found.x.max()), rubbing(robot).by_speed
+    forces = recycle.empty((len(places), *inner[0].a.shape))
+    speeds = recycle.empty((len(places), *inner[0].speeds.shape))
+    for k, (at, force, speed) in enumerate(zip(places, forces, speeds, strict=True)):
+        x = found.x[:-1] + k / PARTS * np.diff(found.x)
+        np.multiply(at.a, found.u[:, None], out=force)
+        force += at.b * x[:, None]
+        force += at.c
+        if viscous:
+            force += smooth_friction(robot, at, np.maximum(np.sqrt(x), slowest))[0]
+        np.multiply(at.speeds, x[:, None], out=speed)
+    most, least = _dry(points)
+    low, high, down, up = _ranges(forces)
+    over = np.maximum(high + most - points.hi, points.lo - low - least).max(axis=1)
+    _, fastest, _, above = _ranges(speeds)
     at_ends = np.maximum(speeds[0], speeds[-1]).max(axis=1)
-    above = ((speeds - _chord(speeds)).max(axis=0) + rounding).max(axis=1)
-    rise = 1 + np.minimum(above / np.where(at_ends > 0, at_ends, np.inf), 1.0)
-    return np.maximum(over, highest - 1), Slack(up, down, np.maximum(np.append(rise, 1.0), np.append(1.0, rise)))
+    rise = 1 + np.minimum(above.max(axis=1) / np.where(at_ends > 0, at_ends, np.inf), 1.0)
+    slack = Slack(up, down, np.maximum(np.append(rise, 1.0), np.append(1.0, rise)))
+    return np.maximum(over, fastest.max(axis=1) - 1), slack
 
 
-def _cut(values: Array) -> Array:
-    """Values (N PARTS + 1, m) by the parts of intervals, (PARTS + 1, N, m), both ends included."""
-    return np.stack([values[k : len(values) - PARTS + k : PARTS] for k in range(PARTS + 1)])
+def _ranges(samples: Array) -> tuple[Array, Array, Array, Array]:
+    """The least and the greatest value between the first and the last of equally spaced samples, as if parabolas joined them.
 
-
-def _chord(samples: Array) -> Array:
-    """The straight line between the first and the last of the samples: what is above it does not depend on their slope."""
-    share = (np.arange(len(samples)) / (len(samples) - 1))[:, None, None]
-    return samples[0] + share * (samples[-1] - samples[0])
-
-
-def _rounding(samples: Array) -> Array:
-    """How far a curve may rise above its samples along the first axis, if it is a parabola between them."""
-    return np.abs(np.diff(samples, 2, axis=0)).max(axis=0) / 8
+    Then how far they are below and above the straight line between those two, which does not depend on its slope.
+    """
+    number = len(samples)
+    slopes, bends, off = (recycle.empty((number - k, *samples.shape[1:])) for k in (1, 2, 2))
+    np.subtract(samples[1:], samples[:-1], out=slopes)
+    np.subtract(slopes[1:], slopes[:-1], out=bends)
+    np.abs(bends, out=bends)
+    rounding = bends.max(axis=0) / 8  # what a parabola rises above its samples
+    np.subtract(samples[1:-1], samples[0], out=off)
+    for k in range(1, number - 1):
+        off[k - 1] -= k / (number - 1) * (samples[-1] - samples[0])
+    below, above = np.minimum(off.min(axis=0), 0.0), np.maximum(off.max(axis=0), 0.0)
+    return samples.min(axis=0) - rounding, samples.max(axis=0) + rounding, rounding - below, above + rounding
 
 
 def moments(s: Array, x: Array) -> Array:

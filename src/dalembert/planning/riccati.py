@@ -13,17 +13,18 @@ import numpy as np
 
 from dalembert.algebra.linalg import Factors, solve, udu
 from dalembert.algebra.spatial import Array, dot, matrix, rotate, stack, where
+from dalembert.derived.joints import slipping
 from dalembert.derived.make import Body, Make
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import SOLVING, methods
 from dalembert.model.model import Model
-from dalembert.trace.replay import replay
+from dalembert.simulation.stages import ROUTES
 
 BOX_STEPS, BOX_LENGTHS = 4, (1.0, 0.3, 0.1)  # of projected Newton steps within limits
-_N, _NN, _ONE = Values(("n",), "SI"), Values(("n", "n"), "SI"), Values((), "SI")
+N, NN, _ONE = Values(("n",), "SI"), Values(("n", "n"), "SI"), Values((), "SI")
 _X = Values((lambda model, options: 2 * model.n,), "SI")
-_XX = Values((lambda model, options: model.n * (2 * model.n + 1),), "SI")  # the upper triangle, row by row
-_UX = Values(("n", lambda model, options: 2 * model.n), "SI")
+XX = Values((lambda model, options: model.n * (2 * model.n + 1),), "SI")  # the upper triangle, row by row
+UX = Values(("n", lambda model, options: 2 * model.n), "SI")
 
 
 def packed(full: Any) -> Array:
@@ -135,10 +136,10 @@ def _searched(H: Any, g: Any, k: Any, slope: Any, step: Any, room: Any) -> tuple
 RECURSION = Quantity(
     "riccati_step",
     "One step of the recursion of differential dynamic programming, back in time.",
-    {"Vx": _X, "V": _XX, "aq": _NN, "av": _NN, "au": _NN, "lx": _X, "lu": _N, "lxx": _X, "luu": _N, "h": _ONE, "mu": _ONE},
-    {"new_Vx": _X, "new_V": _XX, "k": _N, "K": _UX, "change": _ONE},
+    {"Vx": _X, "V": XX, "aq": NN, "av": NN, "au": NN, "lx": _X, "lu": N, "lxx": _X, "luu": N, "h": _ONE, "mu": _ONE},
+    {"new_Vx": _X, "new_V": XX, "k": N, "K": UX, "change": _ONE},
     "riccati",
-    optional={"least": _N, "most": _N, "cxx": _XX, "cux": _UX},
+    optional={"least": N, "most": N, "cxx": XX, "cux": UX},
     recipe=_recursion,
     recipes=("riccati",),
     orders={"riccati": 3},
@@ -148,9 +149,9 @@ RECURSION = Quantity(
 )
 
 
-def _rollout(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
+def _rollout(model: Model, make: Make, method: str, optional: tuple[str, ...], *, slip_speed: float) -> Body:
     """One step under u* + alpha k - K (x - x*), and the cost so far."""
-    n, forward = model.n, make("forward_dynamics", method)
+    n, rates = model.n, ROUTES["joint"](model, make, method, (), slipping(slip_speed))
 
     def body(
         x: Any,
@@ -169,7 +170,7 @@ def _rollout(model: Model, make: Make, method: str, optional: tuple[str, ...]) -
     ) -> Any:
         u = u + alpha * k - rotate(K, x - near)
         u = clipped(u, limits["lower"], limits["upper"]) if limits else u
-        v = x[n:] + h * replay(forward, {"q": x[:n], "qd": x[n:], "tau": u})
+        v = x[n:] + h * rates(x[:n], x[n:], u, {})[1]
         new, off, more = np.concatenate([x[:n] + h * v, v]), x - goal, u - rest
         return new, total + (dot(wx * off, off) + dot(wu * more, more)) / 2, new, u
 
@@ -183,19 +184,20 @@ ROLLOUT = Quantity(
         "x": _X,
         "total": _ONE,
         "near": _X,
-        "u": _N,
-        "k": _N,
-        "K": _UX,
+        "u": N,
+        "k": N,
+        "K": UX,
         "alpha": _ONE,
         "goal": _X,
-        "rest": _N,
+        "rest": N,
         "wx": _X,
-        "wu": _N,
+        "wu": N,
         "h": _ONE,
     },
-    {"new_x": _X, "new_total": _ONE, "kept": _X, "forces": _N},
+    {"new_x": _X, "new_total": _ONE, "kept": _X, "forces": N},
     "articulated_body",
-    optional={"lower": _N, "upper": _N},
+    optional={"lower": N, "upper": N},
+    options={"slip_speed": 0.0},
     recipe=_rollout,
     recipes=methods("forward_dynamics"),
     coupled=_rollout,
@@ -220,52 +222,12 @@ def _costate(model: Model, make: Make, method: str, optional: tuple[str, ...]) -
 COSTATE = Quantity(
     "costate_step",
     "One step of the gradient of a cost, back in time.",
-    {"p": _X, "aq": _NN, "av": _NN, "lx": _X, "h": _ONE},
-    {"new_p": _X, "weights": _N},
+    {"p": _X, "aq": NN, "av": NN, "lx": _X, "h": _ONE},
+    {"new_p": _X, "weights": N},
     "riccati",
     recipe=_costate,
     recipes=("riccati",),
     coupled=_costate,
-    coupled_methods=("riccati",),
-    charted=True,
-)
-
-
-def _curvature(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
-    """Second derivatives of weights^T a(q, v, u): by the state, packed, and by u and the state; those by u twice are 0.
-
-    From tau = ID(q, v, a(q, v, u)), with lambda = M^-1 weights:
-    weights^T a_yz = -lambda^T (ID_yz + ID_ya a_z + (ID_za a_y)^T), where ID_qa = dM/dq is the only one with a.
-    """
-    n = model.n
-    forward, slopes, hessian = (
-        make(name) for name in ("forward_dynamics", "forward_dynamics_derivatives", "inverse_dynamics_hessian")
-    )
-
-    def body(q: Any, qd: Any, tau: Any, weights: Any) -> Any:
-        state = {"q": q, "qd": qd}
-        aq, av, au = replay(slopes, state | {"tau": tau})
-        acceleration = replay(forward, state | {"tau": tau})
-        qq, qv, qa, vv = replay(hessian, state | {"qdd": acceleration, "weights": rotate(au.T, weights)})
-        by_q, by_v = qa @ aq, qa @ av
-        xx = {(i, j): -(qq[i, j] + by_q[i, j] + by_q[j, i]) for i in range(n) for j in range(i, n)}
-        xx |= {(i, n + j): -(qv[i, j] + by_v[i, j]) for i in range(n) for j in range(n)}
-        xx |= {(n + i, n + j): -vv[i, j] for i in range(n) for j in range(i, n)}
-        return packed(matrix(xx, 2 * n)), np.concatenate([-(qa @ au).T, np.zeros((n, n), dtype=int)], axis=-1)
-
-    return body
-
-
-CURVATURE = Quantity(
-    "acceleration_curvature",
-    "Second derivatives of a weighted sum of accelerations by the state, and by forces and the state.",
-    {"q": Values(("q",), "SI"), "qd": _N, "tau": _N, "weights": _N},
-    {"cxx": _XX, "cux": _UX},
-    "riccati",
-    recipe=_curvature,
-    recipes=("riccati",),
-    orders={"riccati": 3},
-    coupled=_curvature,
     coupled_methods=("riccati",),
     charted=True,
 )

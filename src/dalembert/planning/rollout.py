@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import batch, choice, numbers, positive, room
-from dalembert.derived.joints import friction_law
+from dalembert.arguments import batch, choice, numbers, room
 from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
 from dalembert.planning.adjoint import ADJOINT, ADJOINT_OF_PARAMETERS, METHOD, STAGE_OF_PARAMETERS, factors_of
-from dalembert.planning.feedback import with_rates
+from dalembert.planning.feedback import smooth_friction, with_rates
 from dalembert.planning.lqr import real
 from dalembert.simulation.fixed import in_blocks
 from dalembert.simulation.integrators import INTEGRATORS, ITERATIONS, Stage, table
@@ -145,12 +144,7 @@ def rollout(
     with_rates(robot, "rollout")
     steps = counted(duration, step, "rollout")
     choice(integrator, "integrator of a rollout:", tuple(INTEGRATORS))
-    slip = 0.0 if slip_speed is None else positive(slip_speed, "rollout: slip_speed")
-    if friction_law(robot.open).jumps and not slip:
-        raise Error(
-            f"rollout: {robot.name} has Coulomb friction, which jumps where a joint stops and has no gradient there; give "
-            "slip_speed=1e-3 or so for smooth friction, or use robot.without_friction()"
-        )
+    slip = smooth_friction(robot, slip_speed, "rollout")
     given = {"q0": q0, "qd0": qd0, "tau": torque, "parameters": parameters}
     plan = Plan(robot, float(step), steps, 1, None, "joint", backend, lambda done, total: None, slip)
     arrays, shapes, lead = _arrays(plan, given)

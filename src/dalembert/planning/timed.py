@@ -74,14 +74,15 @@ class Fastest(Trajectory):
         return moments(self.found.s, self.found.profile.x)
 
     def __call__(self, time: Any) -> Motion:
-        """The motion at a time, (n,), or at times (K,), (K, n); before the start and after the end it rests."""
+        """The motion at a time, (n,), or at times (...), (..., n); before the start and after the end it rests."""
         times = numbers(time, "the time of a path").astype(float)
-        s, y, u, _ = along(self.found, np.atleast_1d(times))
+        flat = times.ravel()
+        s, y, u, _ = along(self.found, flat)
         q, q1, q2 = self.curve.at(s)
-        moving = ((np.atleast_1d(times) >= 0) & (np.atleast_1d(times) <= self._when[-1]))[:, None]
+        moving = ((flat >= 0) & (flat <= self._when[-1]))[:, None]
         y, u = y[:, None], u[:, None]
-        found = Motion(q, np.where(moving, q1 * y, 0.0), np.where(moving, q1 * u + q2 * y * y, 0.0))
-        return found if times.ndim else Motion(*(x[0] for x in found))
+        found = q, np.where(moving, q1 * y, 0.0), np.where(moving, q1 * u + q2 * y * y, 0.0)
+        return Motion(*(x.reshape(*times.shape, self.n) for x in found))
 
     sample = sample
 

@@ -150,28 +150,56 @@ def _vertical(robot: Model) -> int:
     return int(np.argmax(np.abs(robot.gravity))) if robot.gravity.any() else 2
 
 
-def _sight(robot: Model) -> Array:
-    """What points to the right and up in a drawing, (2, 3), for an eye that sees a planar arm from the front."""
+def _sight(robot: Model, places: Array | None = None) -> Array:
+    """What points to the right and up in a drawing, (2, 3), for an eye that sees a planar arm from the front.
+
+    With places (k, 3) it stands so that they spread to the right and to the left.
+    """
     k, (ca, sa), (ce, se) = _vertical(robot), *((np.cos(x), np.sin(x)) for x in EYE)
     up = np.eye(3)[k] * (-1.0 if robot.gravity[k] > 0 else 1.0)
     ahead = np.eye(3)[0 if k else 1]
     aside = np.cross(up, ahead)
+    if places is not None:
+        x, y = ((places - places.mean(axis=0)) @ v for v in (ahead, aside))
+        along = 0.5 * np.arctan2(2 * (x @ y), x @ x - y @ y)
+        ca, sa = np.sin(along), -np.cos(along)
     return np.array([-sa * ahead + ca * aside, -se * (ca * ahead + sa * aside) + ce * up])
 
 
+class Seen(NamedTuple):
+    """A configuration as an eye sees it that looks from the side and a little from above, in m to the right and up."""
+
+    lines: list[Array]  #   (k, 2) each
+    joints: Array  #        (m, 2)
+    others: Array  #        (k, 2): the base (or the masses, of what flies), and what else was given
+
+    @property
+    def places(self) -> Array:
+        """Whatever is seen, (k, 2)."""
+        return np.concatenate([*self.lines, self.others])
+
+
+def seen(robot: Model, q: Array, *others: Array, aside: bool = False) -> Seen:
+    """One configuration (nq,), upright; `others` are further places (3,) in the world, such as that of a load.
+
+    `aside`: the eye stands where it sees most of the configuration, wherever the arm points.
+    """
+    one = skeleton(robot, q)
+    ground = np.concatenate([_places(robot, one)[-1], *(place[None] for place in others)])
+    eye = _sight(robot, np.concatenate([*one.lines, ground]) if aside else None)
+    return Seen([line @ eye.T for line in one.lines], np.array(one.joints).reshape(-1, 3) @ eye.T, ground @ eye.T)
+
+
 def _svg(robot: Model) -> str:
-    """The neutral configuration from the side and a little from above, upright; nothing for a robot that cannot be drawn."""
-    one = skeleton(robot, robot.neutral())
-    places = np.concatenate(_places(robot, one))
-    if not (np.abs(places) < FAR).all():
+    """The neutral configuration; nothing for a robot that cannot be drawn."""
+    one = seen(robot, robot.neutral())
+    if not (np.abs(one.places) < FAR).all():
         return ""
-    seen = _sight(robot)
-    flat = places @ seen.T
-    low, reach = flat.min(axis=0), float(np.ptp(flat, axis=0).max()) or 1.0
-    width, height = np.ptp(flat, axis=0) / reach * (SIZE - 40) + 40
+    low, reach = one.places.min(axis=0), float(np.ptp(one.places, axis=0).max()) or 1.0
+    width, height = np.ptp(one.places, axis=0) / reach * (SIZE - 40) + 40
 
     def point(place: Array) -> str:
-        x, y = (seen @ place - low) / reach * (SIZE - 40) + 20
+        x, y = (place - low) / reach * (SIZE - 40) + 20
         return f"{x:.1f},{height - y:.1f}"
 
     lines = "".join(f'<polyline points="{" ".join(map(point, line))}"/>' for line in one.lines)

@@ -1,4 +1,4 @@
 """Extremes over all states of a range: sweeps and their reductions, proven bounds, the choice of motors.
 
-May import: algebra, derived, engine, files, model, motion, native, quantities, simulation, storage, trace.
+May import: algebra, derived, engine, model, native, quantities, simulation, storage, trace.
 """

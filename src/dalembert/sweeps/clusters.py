@@ -18,10 +18,10 @@ MANY = 64  # threads of a cluster from which on each worker gets one task at a t
 AHEAD = 3  # tasks for each place, so that none waits
 
 
-def on_cluster(cluster: Any) -> Callable[[Task, Sequence[int]], Iterator[Found]]:
+def on_cluster(cluster: Any) -> Callable[[Task, Sequence[int]], Generator[Found]]:
     """The engine that runs tasks on a cluster: the address of its scheduler, or a client of it."""
 
-    def engine(task: Task, leaves: Sequence[int]) -> Iterator[Found]:
+    def engine(task: Task, leaves: Sequence[int]) -> Generator[Found]:
         if not leaves:
             return
         with _client(cluster) as client, _told(cluster):
@@ -30,7 +30,7 @@ def on_cluster(cluster: Any) -> Callable[[Task, Sequence[int]], Iterator[Found]]
     return engine
 
 
-def _distributed(client: Any, task: Task, leaves: Sequence[int]) -> Iterator[Found]:
+def _distributed(client: Any, task: Task, leaves: Sequence[int]) -> Generator[Found]:
     threads = _workers(client)
     data = zlib.compress(pickle.dumps(task), 1)
     each = max(threads) if sum(threads) > MANY else 1

@@ -1,6 +1,6 @@
 """What varies in a sweep: ranges of inputs by name, checked, one entry a scalar."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,4 +159,10 @@ def _samplings(ranges: Sequence[Range], sampling: Any) -> dict[str, str]:
     return chosen
 
 
-Function = Callable[..., Any]
+def by_input(ranges: Sequence[Range], scalars: Any) -> dict[str, Any]:
+    """Inputs by name from all scalars (..., m) of states."""
+    found, start = dict[str, Any](), 0
+    for part in ranges:
+        found[part.name] = scalars[..., start : start + part.size].reshape((*scalars.shape[:-1], *part.shape))
+        start += part.size
+    return found

@@ -15,6 +15,7 @@ NAMES = ("extremes", "sums", "histogram", "envelope", "limits")
 OPTIONS = {"histogram": ("bins", "range", "by", "rows"), "envelope": ("bins", "by"), "limits": ("limits",)}
 PILOT = 1 << 14  # states whose results tell the range of a histogram
 MARGIN = 0.25  # of that range, at both ends
+MOST_CELLS = 1 << 23  # counters of a thread, four copies of 4 bytes each
 
 
 class Scaled(NamedTuple):
@@ -74,6 +75,9 @@ def scaled(
             scales[at + 1] = -low * scales[at]
     if "limits" in asked:
         scales[6:8] = _limits(asked["limits"].get("limits"), program.outputs, limits)
+    cells = r * max(rows, 1) * (bins + 2) * bool(bins) + 8 * r * slots
+    if cells > MOST_CELLS:
+        raise Error(f"histograms and envelopes of {r} results have {cells:,} counters, more than {MOST_CELLS:,}; take fewer bins")
     made = Reductions("extremes" in asked, "sums" in asked, bins, rows, slots, "limits" in asked, by)
     return Scaled(made, scales, edges, names)
 

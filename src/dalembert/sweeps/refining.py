@@ -10,6 +10,7 @@ from dalembert.errors import Error, optional
 from dalembert.native.kernel import compile_program
 from dalembert.native.sweep import evaluated
 from dalembert.native.totals import Totals
+from dalembert.sweeps.ranges import by_input
 from dalembert.text import table
 from dalembert.trace.differentiate import differentiate
 
@@ -74,7 +75,9 @@ def refine(sweep: "Sweep", starts: int, names: Any) -> Refined:
         if v.name in chosen:
             for k in (0, 1):
                 parts[k][v.name] = np.reshape([best[o][k][0] for o in range(a, b)], v.shape)[()]
-                parts[2 + k][v.name] = sweep.inputs_of(np.array([best[o][k][1] for o in range(a, b)]).reshape((*v.shape, -1)))
+                parts[2 + k][v.name] = by_input(
+                    sweep.ranges, np.array([best[o][k][1] for o in range(a, b)]).reshape((*v.shape, -1))
+                )
             parts[4][v.name] = np.reshape([max(best[o][k][2] for k in (0, 1)) for o in range(a, b)], v.shape)[()]
     maximum, minimum, at_maximum, at_minimum, slope = parts
     return Refined(maximum, minimum, at_maximum, at_minimum, slope, sweep, search.searches)

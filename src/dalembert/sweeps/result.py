@@ -12,7 +12,7 @@ from dalembert.model.model import Model
 from dalembert.native.sweep import Job
 from dalembert.native.totals import Totals
 from dalembert.storage.saving import save_text
-from dalembert.sweeps.ranges import Range
+from dalembert.sweeps.ranges import Range, by_input
 from dalembert.sweeps.reduced import Scaled
 from dalembert.text import table
 
@@ -191,15 +191,7 @@ class Sweep:
         index = numbers(number, "the number of a state")
         if index.dtype.kind not in "iu" or (index.size and (index.min() < 0 or index.max() >= self.samples)):
             raise Error(f"the number of a state is an integer from 0 to {self.samples - 1}")
-        return self.inputs_of(self.job.inputs.states(index))
-
-    def inputs_of(self, scalars: Any) -> Arrays:
-        """Inputs by name from all scalars (..., m) of states."""
-        found, start = Arrays(), 0
-        for part in self.ranges:
-            found[part.name] = scalars[..., start : start + part.size].reshape((*scalars.shape[:-1], *part.shape))
-            start += part.size
-        return found
+        return by_input(self.ranges, self.job.inputs.states(index))
 
     def values(self, number: Any) -> Arrays:
         """The results of the states with these numbers, computed again."""

@@ -1,7 +1,7 @@
 """Where the leaves of a sweep are computed: on threads of this process, in tasks of a fraction of a second."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -37,7 +37,7 @@ class Task:
         return total, done
 
 
-Engine = Callable[[Task, Sequence[int]], Iterator[Found]]
+Engine = Callable[[Task, Sequence[int]], Generator[Found]]
 
 
 def cut(leaves: Sequence[int], size: int) -> list[Sequence[int]]:
@@ -50,7 +50,7 @@ def task_size(rate: float, leaves: int, places: int) -> int:
     return max(1, min(round(SECONDS * rate), -(-leaves // (4 * places)), MOST))
 
 
-def on_threads(task: Task, leaves: Sequence[int]) -> Iterator[Found]:
+def on_threads(task: Task, leaves: Sequence[int]) -> Generator[Found]:
     """The totals of all leaves, part by part, as threads finish them."""
     if not leaves:
         return
@@ -66,7 +66,7 @@ def on_threads(task: Task, leaves: Sequence[int]) -> Iterator[Found]:
         yield from crew(task, tasks, count)
 
 
-def crew(task: Task, tasks: Sequence[Sequence[int]], count: int) -> Iterator[Found]:
+def crew(task: Task, tasks: Sequence[Sequence[int]], count: int) -> Generator[Found]:
     """What so many threads find, in the order in which they finish; they stop when nobody asks any more."""
     waiting, done, stop = SimpleQueue[Sequence[int] | None](), SimpleQueue[Any](), Event()
     for some in [*tasks, *[None] * count]:
@@ -91,7 +91,7 @@ def crew(task: Task, tasks: Sequence[Sequence[int]], count: int) -> Iterator[Fou
             thread.join()
 
 
-def _finished(done: "SimpleQueue[Any]", count: int) -> Iterator[Found]:
+def _finished(done: "SimpleQueue[Any]", count: int) -> Generator[Found]:
     """What threads have finished, until all of them have."""
     while count:
         found = done.get()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def sweep(
     if cluster is None:
         job.run(())  # compiled before the clock starts
     start = time.perf_counter()
-    totals = _run(Task(job, stored), engine, checkpoint, chosen_progress(progress, f"sweep of {robot.name}"))
+    totals = _run(Task(job, stored), engine, checkpoint, chosen_progress(progress, f"sweep of {robot.name}", "states"))
     return Sweep(robot, job, tuple(ranges), made.units, scaled, totals, time.perf_counter() - start)
 
 
@@ -149,10 +150,12 @@ def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress) -> Total
         for part, leaves in before:
             total, done = total + part, done.union(leaves)
         try:
-            for part, leaves in engine(task, [k for k in range(job.leaves) if k not in done]):
-                total = total + part
-                write(part, leaves)
-                report(total.states, job.samples)
+            left = [k for k in range(job.leaves) if k not in done] if done else range(job.leaves)
+            with closing(engine(task, left)) as parts:
+                for part, leaves in parts:
+                    total = total + part
+                    write(part, leaves)
+                    report(total.states, job.samples)
         except KeyboardInterrupt:
             if not total.states:
                 raise

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -137,41 +137,75 @@ def described(panel: Panel) -> str:
     return f"{panel.title}, {panel.unit}, over {panel.over.split(',')[0]}: " + "; ".join(lines)
 
 
+class Box(NamedTuple):
+    """The ends of a chart's axes; values that are shown without a power of ten."""
+
+    start: float
+    end: float
+    low: float
+    high: float
+    width: float = WIDTH
+    height: float = HEIGHT
+
+    @property
+    def right(self) -> float:
+        """Where the plot ends, in units of the view box."""
+        return self.width - RIGHT
+
+    @property
+    def bottom(self) -> float:
+        """Where the plot ends below."""
+        return self.height - BOTTOM
+
+    def along(self, x: Any) -> Any:
+        """Where values of the horizontal axis are."""
+        return LEFT + (x - self.start) / (self.end - self.start) * (self.right - LEFT)
+
+    def across(self, y: Any) -> Any:
+        """Where values of the vertical axis are."""
+        return self.bottom - (y - self.low) / (self.high - self.low) * (self.bottom - TOP)
+
+    @property
+    def power(self) -> int:
+        """The power of ten that is taken out of the vertical labels."""
+        return power_of(self.low, self.high)
+
+
+def axes(box: Box, over: str) -> str:
+    """Both axes with their labels, and what is shown over the horizontal one."""
+    drawn: list[str] = []
+    for value in ticks(box.low, box.high):
+        y = box.across(value)
+        style = "zero" if value == 0 else "grid"
+        drawn.append(f'<line class="{style}" x1="{LEFT}" x2="{box.right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        drawn.append(f'<text x="{LEFT - 6}" y="{y + 5:.1f}" text-anchor="end">{shown(value / 10.0**box.power)}</text>')
+    for value in ticks(box.start, box.end, 5):
+        at = box.along(value)
+        drawn.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{box.bottom}" y2="{box.bottom + 4}"/>')
+        drawn.append(f'<text x="{at:.1f}" y="{box.bottom + 19}" text-anchor="middle">{shown(value)}</text>')
+    drawn.append(f'<text class="unit" x="{box.right}" y="{box.height - 4}" text-anchor="end">{escape(over)}</text>')
+    return "".join(drawn)
+
+
 def line_chart(panel: Panel, time: Array, least: float = 0.0) -> str:
     """The chart as an <svg>, its labels without their power of ten; its data attributes hold the axes for the page's script."""
     low, high = span(panel, least)
     start, end = float(time[0]), float(time[-1])
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    x = LEFT + (time - start) / (end - start) * (right - LEFT)
-
-    def across(value: float) -> float:
-        return bottom - (value - low) / (high - low) * (bottom - TOP)
-
-    power = power_of(low, high)
-    axes: list[str] = []
-    for value in ticks(low, high):
-        y = across(value)
-        style = "zero" if value == 0 else "grid"
-        axes.append(f'<line class="{style}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        axes.append(f'<text x="{LEFT - 6}" y="{y + 5:.1f}" text-anchor="end">{shown(value / 10.0**power)}</text>')
-    for value in ticks(start, end, 5):
-        at = LEFT + (value - start) / (end - start) * (right - LEFT)
-        axes.append(f'<line class="tick" x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
-        axes.append(f'<text x="{at:.1f}" y="{bottom + 19}" text-anchor="middle">{shown(value)}</text>')
-    axes.append(f'<text class="unit" x="{right}" y="{HEIGHT - 4}" text-anchor="end">{escape(panel.over)}</text>')
-    axes += [
-        f'<line class="limit" x1="{LEFT}" x2="{right}" y1="{across(value):.1f}" y2="{across(value):.1f}"/>'
+    box = Box(start, end, low, high)
+    limits = [
+        f'<line class="limit" x1="{LEFT}" x2="{box.right}" y1="{box.across(value):.1f}" y2="{box.across(value):.1f}"/>'
         for value in (-panel.limit, panel.limit)
         if low < value < high
     ]
     lines = [
-        f'<path class="line {s.style}" d="{line_path(x, bottom - _share(s.values, low, high) * (bottom - TOP))}"/>'
+        f'<path class="line {s.style}" '
+        f'd="{line_path(box.along(time), box.bottom - _share(s.values, low, high) * (box.bottom - TOP))}"/>'
         for s in panel.series
     ]
-    places = f'data-box="{LEFT} {right} {TOP} {bottom}" data-span="{start:.6g} {end:.6g} {low:.6g} {high:.6g}"'
+    places = f'data-box="{LEFT} {box.right} {TOP} {box.bottom}" data-span="{start:.6g} {end:.6g} {low:.6g} {high:.6g}"'
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(described(panel))}" {places}>'
-        f'<g class="axes" aria-hidden="true">{"".join(axes)}</g>{"".join(lines)}</svg>'
+        f'<g class="axes" aria-hidden="true">{axes(box, panel.over)}{"".join(limits)}</g>{"".join(lines)}</svg>'
     )
 
 

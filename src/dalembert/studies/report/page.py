@@ -109,3 +109,21 @@ def _body(sections: Sequence[Section]) -> str:
 def _section(section: Section, heading: bool = True) -> str:
     title = f"<h2>{escape(section.title)}</h2>" if heading else ""
     return f'<section id="{section.key}">{title}{section.body}</section>'
+
+
+def plain_page(kind: str, name: str, facts: str, part: Section, footer: str) -> str:
+    """A page of one section: without scripts, and it loads nothing. `facts` and `footer` are HTML."""
+    style, title = own_file("report.css"), escape(name)
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy([], [style])}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
+            f"<title>{title} · dalembert {kind}</title>\n<style>{style}</style>\n</head>\n<body>",
+            f'<header><p class="kind">dalembert {kind}</p><h1>{title}</h1>',
+            f'<p class="facts"><span>{facts}</span></p></header>',
+            f"<main>{_section(part)}</main>",
+            f"<footer><p>{footer}</p></footer>\n</body>\n</html>\n",
+        ]
+    )

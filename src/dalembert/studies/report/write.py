@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.arguments import flag
+from dalembert.arguments import flag, instance
 from dalembert.errors import DataWarning, Error, PerformanceWarning, brief, optional, warn
 from dalembert.files import write_states
 from dalembert.model import zoo
@@ -20,7 +20,7 @@ from dalembert.robots import Robot
 from dalembert.storage.opening import file_path, told
 from dalembert.storage.saving import save_text
 from dalembert.studies.compare import Comparison, compare
-from dalembert.studies.report import computing, model_sections, motion_sections
+from dalembert.studies.report import computing, model_sections, motion_sections, sizing
 from dalembert.studies.report.charted import charted
 from dalembert.studies.report.comparison import comparison
 from dalembert.studies.report.figures import Section
@@ -29,6 +29,7 @@ from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
 from dalembert.studies.report.panels import cards, hero
 from dalembert.studies.report.scene import looking, scene
+from dalembert.sweeps.sizing import Sizing
 from dalembert.visuals.read import Visuals, visuals
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def study(
     compared: Comparison | None = None,
     everything: bool = False,
     identified: "Identification | None" = None,
+    sized: Sizing | None = None,
     progress: Progress | bool | None = None,
 ) -> Path:
     """Write a page about a robot, one HTML file that works offline, and return where it is: <directory>/report.html.
@@ -81,8 +83,8 @@ def study(
     shows it inline. `robot` is a robot or the name of a built-in one; `directory` is made if need be, "study-<name>" by default.
     `path` is the motion to show, such as da.quintic(start, goal, duration), or a Trajectory; by default a quintic move within the
     limits. `compared` is the result of `da.compare` for this robot, if there is one. `everything`: the page can compute by every
-    formulation, as WebAssembly. `identified`: what `da.identify` found, as a section of its own. Beside the page,
-    motion.csv has the motion and its joint forces with all digits, as `dalembert inverse` and `forward` read them.
+    formulation, as WebAssembly. `identified`, `sized`: what `da.identify` or `robot.size` found, as sections of their own. Beside
+    the page, motion.csv has the motion and its joint forces with all digits, as `dalembert inverse` and `forward` read them.
     `progress`: None (a bar on a terminal), True, False, or a function of (percent done, 100).
 
     >>> import dalembert as da, tempfile
@@ -91,6 +93,8 @@ def study(
     'report.html'
     """
     robot, everything = _robot(robot, "study"), flag(everything, "everything")
+    if sized is not None:
+        instance(sized, Sizing, "sized")
     three()  # missing packages are reported first
     optional("latex2mathml")
     target = file_path(f"study-{safe_name(robot.name)}" if directory is None else directory)
@@ -111,6 +115,7 @@ def study(
             sections.append(make(robot, motion, compared))
             before += share
         sections += [] if identified is None else [identified.section()]
+        sections += [] if sized is None else [sizing.section(sized)]
         text = _page(robot, motion, looks, _ordered(sections), "study", compared, everything)
     with told(target, "written"):
         target.mkdir(parents=True, exist_ok=True)

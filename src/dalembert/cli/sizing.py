@@ -1,0 +1,85 @@
+"""The command that chooses motors."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import dalembert as da
+from dalembert.cli.changes import one_or_several, payload_ends, values
+from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
+from dalembert.cli.parts import listed, on_terminal, progress, said, show
+from dalembert.errors import Error
+from dalembert.robots import Robot
+
+
+def size(
+    robot: Robot,
+    payload: Annotated[
+        str, typer.Option(metavar="KG", help="The payload: a mass, or a range such as 0:5; 0:5@X,Y,Z says where on the link.")
+    ] = "0",
+    link: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The link or frame that carries it; default: the last link.")
+    ] = None,
+    motor: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Torque against speed of the motors, .toml or .csv; default: the limits.")
+    ] = None,
+    duty: Annotated[str | None, typer.Option(metavar="FILE", help="A motion that is repeated, .csv or .npz.")] = None,
+    speed: Speed = None,
+    acceleration: Acceleration = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    section: Annotated[str | None, typer.Option(metavar="JOINTS", help="Two joints, for the payload map; default: found.")] = None,
+    samples: Annotated[int, typer.Option(metavar="COUNT", help="Number of random states.")] = 200_000,
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write: .html, .csv, .json, .png, .svg or .pdf; repeatable."),
+    ] = None,
+) -> None:
+    """Size the motors: peaks and margins over all states and payloads, the duty cycle, and what the arm lifts where."""
+    load, at, place = payload.partition("@")
+    com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
+    ends = payload_ends(load, "--payload")
+    targets = [Path(name) for name in output or []]
+    for target in targets:
+        if target.suffix.lower() not in (*KINDS, ".html"):
+            raise Error(f"{target}: a sizing is written as {', '.join(KINDS)} or .html")
+    limits: dict[str, Any] = {"speed": speed, "acceleration": acceleration, "lower": lower, "upper": upper}
+    motion = None if duty is None else da.Trajectory.load(duty, robot)
+    with progress("sizing") as bar:
+        found = robot.size(
+            ends,
+            motor,
+            motion,
+            **{name: one_or_several(text, f"--{name}") for name, text in limits.items()},
+            com=com,
+            link=link,
+            section=listed(section) or None,
+            samples=samples,
+            progress=bar or False,
+        )
+    if on_terminal():
+        print(found.head)
+        show(found.rows())
+        print("\n".join(found.verdict()))
+    else:
+        print(found)
+    for target in targets:
+        if target.suffix.lower() == ".html":
+            from dalembert.studies.report.sizing import write
+
+            said(write(target, found))
+        else:
+            said(found.save(target))
+
+
+KINDS = (".csv", ".json", ".png", ".svg", ".pdf")
+COMMANDS = (
+    (
+        size,
+        [
+            "dalembert size ur5 --payload 0:5",
+            "dalembert size arm.urdf --payload 0:5@0,0,0.1 --motor motors.toml --duty motion.csv -o sizing.html -o sizing.csv",
+        ],
+    ),
+)
