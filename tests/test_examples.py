@@ -37,7 +37,7 @@ def said(name, *arguments, **environment):
             ),
             ("computed_torque", r"has found a load of (2\.0|1\.9)\d kg"),
             ("identification", r"error with its model: \d{2,}\.\d mrad\nerror with the identified robot: \d\.\d mrad"),
-            ("least_effort", r"heat of the quintic 286 J, least 214 J: 25% saved\n.*0\.9999 of their limits"),
+            ("least_effort", r"heat of the quintic 286 J, least 214 J: 25% saved\n.*(0\.9999|1\.0000) of their limits"),
             ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),
             (
                 "compare_with_pinocchio",
