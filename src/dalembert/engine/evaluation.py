@@ -255,21 +255,31 @@ def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array
 
 
 def check_quaternions(robot: Model, function: str, name: str, q: Array) -> None:
-    """Refuse positions of ball and free joints that are no rotations."""
+    """Refuse positions of ball and free joints that are no rotations: the square of a quaternion's length is a normal number."""
+    least = np.finfo(kind := q.dtype if q.dtype.kind in "fc" else np.dtype(float)).tiny
     for run in robot.runs:
-        if not q[..., run.q : run.q + 4].any(axis=-1).all():
+        part = q[..., run.q : run.q + 4].astype(kind, copy=False)
+        if not part.any(axis=-1).all():
             raise Error(
                 f"{function}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
                 "(1, 0, 0, 0) is none at all"
+            )
+        with np.errstate(all="ignore"):
+            square = np.abs((part * part).sum(axis=-1))
+        if ((square < least) | np.isinf(square) & np.isfinite(part).all(axis=-1)).any():
+            raise Error(
+                f"{function}: the quaternion of joint {run.joint!r} in {name} is too {'short' if (square < least).any() else 'long'}: "
+                f"the square of its length must be a normal number of {kind}; divide it by its length"
             )
 
 
 def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
     """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
     array = checked(robot, function, name, value, Values(("q" if name in POSITIONS else "n",), ""))
+    array = array if array.dtype.kind == "c" else array.astype(float)
     if name in POSITIONS:
         check_quaternions(robot, function, name, array)
-    return array if array.dtype.kind == "c" else array.astype(float)
+    return array
 
 
 def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
