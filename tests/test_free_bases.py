@@ -244,7 +244,11 @@ def test_lengths_of_quaternions_beyond_the_range_are_refused(factor, told, backe
             robot.gravity_force(factor * q, backend=backend)
         with pytest.raises(da.Error, match="in q is too long: the square of its length must be a normal number of float32"):
             robot.gravity_force((3e19 * q).astype("f4"), backend=backend)
-    for call in (lambda: robot.integrate(factor * q, v), lambda: robot.difference(q, factor * q), lambda: robot.simulate(factor * q, v)):
+    for call in (
+        lambda: robot.integrate(factor * q, v),
+        lambda: robot.difference(q, factor * q),
+        lambda: robot.simulate(factor * q, v),
+    ):
         with pytest.raises(da.Error, match=told):
             call()
 
@@ -566,6 +570,10 @@ def test_positions_are_reordered_by_name():
 
 
 MISTAKES = {
+    "free already": (lambda r: r.with_free_base(), "is free already: the free joint 'base' carries 'base'"),
+    "name taken": (lambda r: da.random_robot(1, "R").with_free_base(joint="joint1"), r"with_free_base\(joint=...\) calls"),
+    "path": (lambda r: r.torques_along(da.quintic([0] * r.n, [1] * r.n, duration=1.0)), "a path cannot have the free joint 'base'"),
+    "coupling as a whole": (lambda r: r.with_coupling({"base": {"joint1": 1.0}}), "'base' of .* is free; couplings are between"),
     "following a rotation": (lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}), "cannot follow 'base.wx'"),
     "locked in part": (lambda r: r.lock({"base.vx": 0.0}), "held as a whole"),
     "zero quaternion at the start": (lambda r: r.simulate(np.zeros(r.nq)), "quaternion of joint 'base' in q0"),

@@ -438,6 +438,8 @@ REFUSED = {
     "qd0 would open the loops": lambda r: r.simulate([0] * 3, [1.0, 0, 0]),
     "sticking_dynamics does not know": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, sticking=True),
     "SlotineLi does not know": lambda r: da.SlotineLi(r, da.quintic([0] * 3, [0] * 3, duration=1.0), 1.0, 1.0, 1.0),
+    "Impedance does not know": lambda r: da.Impedance(r, np.eye(4), 1.0, 1.0, link="crank"),
+    "MomentumObserver does not know": lambda r: da.MomentumObserver(r, 1.0, 1e-3),
     "these methods do: multipliers, independent": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, method="articulated_body"),
     "couple these first": lambda r: r.with_coupling({"rocker": {"crank": 1.0}}),
     "locked joints change": lambda r: r.lock({"crank": 0.0}),

@@ -285,7 +285,9 @@ def test_loops_are_closed_or_listed(tmp_path, monkeypatch):
 
 
 LONG = [f"a_joint_with_a_long_name_{k}" for k in range(6)]
-CHAIN = models.nested(*((f'name="{name}_link"', f'<joint name="{name}" axis="0 1 0" range="-60 60" limited="true"/>{BALL}') for name in LONG))
+CHAIN = models.nested(
+    *((f'name="{name}_link"', f'<joint name="{name}" axis="0 1 0" range="-60 60" limited="true"/>{BALL}') for name in LONG)
+)
 
 
 def follows(first, second, polynomial):

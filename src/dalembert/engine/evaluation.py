@@ -256,21 +256,19 @@ def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array
 
 def check_quaternions(robot: Model, function: str, name: str, q: Array) -> None:
     """Refuse positions of ball and free joints that are no rotations: the square of a quaternion's length is a normal number."""
-    least = np.finfo(kind := q.dtype if q.dtype.kind in "fc" else np.dtype(float)).tiny
+    kind: Any = np.result_type(q, np.float32)
+    least = np.finfo(kind).tiny
     for run in robot.runs:
         part = q[..., run.q : run.q + 4].astype(kind, copy=False)
+        here = f"{function}: the quaternion of joint {run.joint!r} in {name} is"
         if not part.any(axis=-1).all():
-            raise Error(
-                f"{function}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
-                "(1, 0, 0, 0) is none at all"
-            )
+            raise Error(f"{here} zero, which is no rotation; (1, 0, 0, 0) is none at all")
         with np.errstate(all="ignore"):
             square = np.abs((part * part).sum(axis=-1))
-        if ((square < least) | np.isinf(square) & np.isfinite(part).all(axis=-1)).any():
-            raise Error(
-                f"{function}: the quaternion of joint {run.joint!r} in {name} is too {'short' if (square < least).any() else 'long'}: "
-                f"the square of its length must be a normal number of {kind}; divide it by its length"
-            )
+        short, long = square < least, np.isinf(square) & np.isfinite(part).all(axis=-1)
+        if (short | long).any():
+            size = "short" if short.any() else "long"
+            raise Error(f"{here} too {size}: the square of its length must be a normal number of {kind}; divide it by its length")
 
 
 def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
