@@ -40,7 +40,7 @@ def said(name, *arguments, **environment):
             ("fastest_path", r"it takes \d\.\d+ s instead of 0\.\d+ s\nthe controller ends \d\.\de-0[4-9] rad"),
             ("sizing", r"joint2 .*0\.97\d? [\s\S]*holds \d+\.\d kg"),
             ("hand_paths", r"5 of 5 solved[^?]+% of the limits\nand .+ not reached, the nearest pose is 0\.\d+ m"),
-            ("least_effort", r"heat of the quintic 286 J, least 214 J: 25% saved\n.*0\.9999 of their limits"),
+            ("least_effort", r"heat of the quintic 286 J, least 214 J: 25% saved\n.*(0\.9999|1\.0000) of their limits"),
             ("receding_horizon", r"off the first goal by 0\.00\d+ rad, the second by 0\.00\d+ rad; at most \d\d% of"),
             ("motor_envelopes", r"joint2 needs 1\d\d N m near standstill[^?]+local optima are up to \d\.\d % beyond"),
             ("dominant_terms", "puma560: parts kept along 31 states, threshold 10"),

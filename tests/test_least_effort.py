@@ -283,6 +283,20 @@ def limited():
     return replace(robot, links=tuple(links))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_limits_hold_for_any_motion_of_a_real_arm(seed):
+    """The smoothest motion keeps the limits of speed; the best one without limits is far beyond them."""
+    robot = da.robot("xarm7")
+    q = robot.random_configuration(seed, 2)
+    fastest = np.array([joint.velocity_limit for joint in robot.joints])
+    duration = max(1.2, 2.2 * float((np.abs(q[1] - q[0]) / fastest).max()))
+    motion, t = robot.least_effort(*q, duration, limits={"qdd": 40.0}), np.linspace(0.0, duration, 5001)
+    found = motion.path(t)
+    assert (np.abs(found.qd) <= fastest).all() and (np.abs(found.qdd) <= 40.0).all()
+    assert (found.q >= robot.lower).all() and (found.q <= robot.upper).all() and motion.saving > 0.1
+
+
 def test_with_a_free_duration_limits_hold_too():
     robot, t = arm(), np.linspace(0.0, 1.0, 5001)
     quick = robot.least_effort(DOWN, UP, (0.5, 3.0), limits={"qd": [2.0, 0.8]}, knots=10)

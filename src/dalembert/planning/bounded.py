@@ -24,10 +24,12 @@ FINE = 16  # instants looked at in each interval
 COARSE = 2  # of them that may be constraints from the start
 NEAR = 0.25  # of a limit: instants nearer to it are
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0, 1e4)
-LOST = 1e-3  # of a limit: where SLSQP ends farther beyond its own constraints, it has failed
+LOST = 0.1  # of a limit: where SLSQP ends farther beyond its own constraints, it has failed
 FAR = 0.1  # of a limit: constraints with more room are left out of the next round
 MOVED = 0.02  # of a limit: where a motion goes farther beyond one, it has moved, and instants are looked for anew
-ROUNDS = 15
+LEASH = 10.0  # of the penalty for going beyond limits at instants that are no constraints yet,
+MILD = 0.5  # which the search can do without where the motion it begins with is less than this part of a limit beyond it
+ROUNDS = 20
 ITERATIONS = 100
 
 
@@ -209,29 +211,31 @@ class Penalty:
 def within(problem: Problem, limits: Limits, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The motion of least cost near a given one, which is best without limits, that keeps all limits at all times.
 
-    Where SLSQP does not find it from there, penalties bring the motion near the limits first.
+    Where SLSQP does not find it from there, penalties bring that motion, or else the smoothest one, near the limits first.
     """
     bounded = Bounded(problem, limits)
-    if not len(bounded.peaks(z, T, KEPT)[1]):
+    least = bounded.peaks(z, T, KEPT)[1]
+    if not len(least):
         return z, T
     x = Coordinates(problem, z, T, durations).curved()
-    found = _solved(bounded, x, x.start, tell)
-    if found is None:
-        near = _penalized(bounded, x, tell)
-        found = _solved(bounded, x, near, tell)
-        if found is None:
-            raise impossible(problem.robot, limits, bounded, *x.at(near))
-    return x.at(found)
+    aim = x.cost if least.min() > -MILD else Penalty(bounded, x, LEASH)
+    if (found := _solved(bounded, x, x.start, aim, tell)) is not None:
+        return x.at(found)
+    for begin in (x, Coordinates(problem, problem.motions.smoothest(T), T, durations)):
+        near = _penalized(bounded, begin, tell)
+        if (found := _solved(bounded, begin, near, Penalty(bounded, begin, LEASH), tell)) is not None:
+            return begin.at(found)
+    raise impossible(problem.robot, limits, bounded, *begin.at(near))
 
 
-def _solved(bounded: Bounded, x: Coordinates, at: Array, tell: Tell) -> Array | None:
+def _solved(bounded: Bounded, x: Coordinates, at: Array, aim: Any, tell: Tell) -> Array | None:
     """By SLSQP, round by round, until no peak is beyond a limit; None where it does not get there."""
     minimize, margin = optional("scipy.optimize").minimize, MARGIN
     rows = _joined(bounded.first(*x.at(at)), bounded.peaks(*x.at(at), KEPT)[0])
     for _ in range(ROUNDS):
         held = Constraints(bounded, rows, x, margin)
         solved = minimize(
-            x.cost, at, jac=True, method="SLSQP", bounds=x.bounds if x.free_duration else None, callback=lambda _: tell(),
+            aim, at, jac=True, method="SLSQP", bounds=x.bounds if x.free_duration else None, callback=lambda _: tell(),
             constraints={"type": "ineq", "fun": held.slack, "jac": held.slopes}, options={"maxiter": ITERATIONS, "ftol": 1e-7},
         )  # fmt: skip
         at = solved.x

@@ -62,12 +62,19 @@ class Search:
             if self.stack:
                 self._round()
                 continue
-            left = max((float(top.max()) for *_, top in self.waiting), default=-np.inf)
-            self.proven = min(self.proven, max(self.attained, self.dropped, left))
-            self.ended = not left > self.goal or sum(top.size for *_, top in self.waiting) > MOST
+            left = self._note_what_is_left()
+            self.ended = not left > max(self.goal, self.dropped) or sum(top.size for *_, top in self.waiting) > MOST
             if not self.done:
                 self.stack, self.waiting = self.waiting, []
                 self._lower_target()
+        if not self.done:
+            self._note_what_is_left()
+
+    def _note_what_is_left(self) -> float:
+        """The largest bound of boxes that are not done, which together with the others is proven."""
+        left = max((float(top.max()) for *_, top in (*self.stack, *self.waiting) if len(top)), default=-np.inf)
+        self.proven = min(self.proven, max(self.attained, self.dropped, left))
+        return left
 
     def _round(self) -> None:
         parts: list[tuple[Array, Array, Array]] = []
