@@ -18,7 +18,7 @@ from dalembert.model.values import Frozen, Value
 ROUNDING = 1e-9  # of a step: times are sums of steps
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Feedback(Value):
     """A controller that holds a state, or follows a motion, by linear feedback.
 
@@ -31,6 +31,8 @@ class Feedback(Value):
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
     >>> control = arm.lqr([0.5, 0.5])
+    >>> control
+    <Feedback of two_link about a state>
     >>> bool((control(0.0, [0.5, 0.5], [0.0, 0.0]) == arm.gravity_force([0.5, 0.5])).all())
     True
     """
@@ -56,6 +58,10 @@ class Feedback(Value):
             x, y = np.broadcast_arrays(q - wanted, qd - rate)
             found = tau - np.matvec(gain, np.concatenate([x, y], axis=-1))
         return found if self.lower is None else np.clip(found, self.lower, self.upper)
+
+    def __repr__(self) -> str:
+        about = "about a state" if self.step is None else f"along {self.tau.shape[-2]} instants, {self.step:g} s apart"
+        return f"<Feedback of {self.robot.name} {about}>"
 
     def instant(self, t: Any) -> int | None:
         """Which of the instants holds at a time; None where there is one law for all times."""
