@@ -118,8 +118,10 @@ def test_slopes_of_constraints_are_differences():
 def test_forces_of_the_search_are_those_of_the_robot_without_jumps():
     robot = arm().with_friction(damping=0.2, coulomb=0.4)
     state = np.random.default_rng(0).normal(size=(3, 50, 2))
-    tau = robot.compile(SLOPES)(*state, 1e-9)[0]
+    tau = robot.compile(SLOPES)(*state, 1e-9, 0.0)[0]
     assert np.abs(tau - robot.inverse_dynamics(*state)).max() < 1e-12 * np.abs(tau).max()
+    low, high = (robot.compile(SLOPES)(*state, 0.1, shift)[0] for shift in (-9.0, 9.0))
+    assert (low <= tau + 1e-6).all() and (tau <= high + 1e-6).all()
 
 
 # --- least cost ---------------------------------------------------------------------------------------------------------------
@@ -262,6 +264,29 @@ def test_limits_hold_at_all_times(kind):
 
     assert beyond(free) > 1e-2 and beyond(kept) < 1e-5 and (beyond(kept) < 0 or kind == "all")
     assert free.cost < kept.cost < kept.quintic_cost
+
+
+def loaded(motion, robot, limit):
+    """The largest forces with friction as it is, relative to their limits."""
+    state = motion.path(np.linspace(0.0, motion.duration, 30_001))
+    return (np.abs(robot.inverse_dynamics(*state)) / limit).max()
+
+
+def test_limits_of_forces_hold_with_friction_that_jumps():
+    """Also where a joint turns round: with smoothed friction alone, joint 1 would be 3.8 % beyond."""
+    robot, start, goal = arm().with_friction(coulomb=[4.0, 2.0]), [0.5, 1.3], [-0.9, 0.4]
+    free = robot.least_effort(start, goal, 1.0)
+    limit = 0.9 * np.abs(free.tau).max(axis=0)
+    held = robot.least_effort(start, goal, 1.0, limits={"tau": limit})
+    assert loaded(free, robot, limit) > 1.05 and loaded(held, robot, limit) <= 1.0
+
+
+def test_a_joint_that_cannot_stop_within_its_limit_is_told():
+    """At the goal gravity and friction together take more than the limit of joint 1."""
+    robot, limit = arm().with_friction(coulomb=[4.0, 2.0]), [19.0, 13.64]
+    with pytest.warns(da.LimitWarning, match="where a joint starts or stops, friction"):
+        motion = robot.least_effort(DOWN, UP, 1.0, limits={"tau": limit})
+    assert loaded(motion, robot, limit) > 1.01
 
 
 def test_the_robots_own_limits_hold():
