@@ -14,11 +14,13 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, numbers
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
+from dalembert.planning.able import both_sides, own_limits
 from dalembert.planning.costs import EXACT
 from dalembert.planning.effort import Coordinates, Problem, Tell
 from dalembert.planning.transcription import Grid, rates
 
 WORDS = ("a position", "a velocity", "an acceleration", "a force")
+RATES = ("qd", "qdd", "tau")  # what has limits on both sides of 0, or on one
 MARGIN = 2e-6  # of a limit: constraints are at least so much inside
 KEPT = 1e-6  # and peaks so much, which leaves room for what lies between the instants that were looked at
 SMALL = 1e-4  # of a limit: where no peak is farther beyond, constraints move inside by twice as much, and that settles it
@@ -54,24 +56,20 @@ def limits_of(robot: Model, given: Any) -> Limits | None:
     """The robot's own limits with those that are given by name; None where there are none."""
     if given is None or given is False:
         return None
-    joints, n = robot.joints, robot.n
-    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": np.full(n, np.inf)}
-    for name, own in (("qd", "velocity_limit"), ("tau", "effort_limit")):
-        own_limit = np.array([getattr(joint, own) for joint in joints], dtype=float)
-        found[name] = np.where(own_limit > 0, own_limit, np.inf)
+    n = robot.n
+    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": both_sides(np.full(n, np.inf))}
+    found |= {"qd": both_sides(own_limits(robot, "velocity_limit")), "tau": both_sides(own_limits(robot, "effort_limit"))}
     if given is not True:
         found |= _named(given, found, n)
-    for name in ("qd", "qdd", "tau"):
-        if not (found[name] > 0).all():
-            raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
-    empty = ~(found["lower"] < found["upper"])
+    low, high = (np.stack([found[end], *(found[name][k] for name in RATES)]) for k, end in enumerate(("lower", "upper")))
+    empty = ~(low < high)
     if empty.any():
-        j = int(np.argmax(empty))
-        raise Error(f"limits: {robot.joint_names[j]} has no range, {found['lower'][j]:g} .. {found['upper'][j]:g}")
-    high = np.stack([found["upper"], found["qd"], found["qdd"], found["tau"]])
-    low = np.concatenate([found["lower"][None], -high[1:]])
+        kind, j = (int(k[0]) for k in np.nonzero(empty))
+        what = f"{robot.joint_names[j]} has no range" + (f" of {RATES[kind - 1]}" if kind else "")
+        raise Error(f"limits: {what}, {low[kind, j]:g} .. {high[kind, j]:g}")
     wide = (high - low) / 2
-    limits = Limits(low, high, np.where(np.isfinite(wide), wide, 1.0))
+    size = np.where(np.isfinite(wide), wide, np.minimum(np.abs(low), np.abs(high)))
+    limits = Limits(low, high, np.where(np.isfinite(size) & (size > 0), size, 1.0))
     return limits if np.isfinite(low).any() or np.isfinite(high).any() else None
 
 
@@ -79,10 +77,13 @@ def _named(given: Any, known: Mapping[str, Any], n: int) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, value in by_name(given, "limits", "{'tau': [50.0, 30.0]}").items():
         choice(name, "limit:", known)
-        array = numbers(value, f"limits: {name}").astype(float)
-        if array.shape not in ((), (n,)) or np.isnan(array).any():
-            raise Error(f"limits: {name} must be one number or {n} (one per joint), got {array.tolist()}")
-        found[name] = np.broadcast_to(array, (n,)).copy()
+        array, rate = numbers(value, f"limits: {name}").astype(float), name in RATES
+        if array.shape not in ((), (n,), *[(2, n)] * rate) or np.isnan(array).any():
+            more = f", or the least and the greatest, (2, {n})" if rate else ""
+            raise Error(f"limits: {name} must be one number or {n} (one per joint){more}, got {array.tolist()}")
+        if rate and array.ndim < 2 and not (array > 0).all():
+            raise Error(f"limits: {name} must be positive, got {array.tolist()}")
+        found[name] = both_sides(array, n) if rate else np.broadcast_to(array, (n,)).copy()
     return found
 
 
@@ -322,15 +323,17 @@ def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: floa
     side, kind, joint = rows.side[worst], rows.kind[worst], rows.joint[worst]
     limit = (limits.low, limits.high)[side][kind, joint]
     value = limit + (1, -1)[side] * least[worst] * limits.size[kind, joint]
-    return exceeding(robot, int(kind), int(joint), float(value), float(limit), f"at t = {rows.at[worst] * T:.4g} s")
+    when = f"at t = {rows.at[worst] * T:.4g} s of the nearest motion"
+    about = "has", "allow more time, or wider limits, also of other joints"
+    return exceeding(robot, int(kind), int(joint), float(value), float(limit), when, *about)
 
 
-def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str) -> Error:
+def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str, verb: str, advice: str) -> Error:
     """The error of a limit that cannot be kept."""
     what, units = WORDS[kind], ("", "/s", "/s^2")
     turns = robot.joints[joint].kind != "prismatic"
     unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
     return Error(
-        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} needs {what} of "
-        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; allow more time, or more of it"
+        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} {verb} {what} of "
+        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; {advice}"
     )

@@ -30,6 +30,7 @@ from dalembert.trace.replay import replay
 from dalembert.trace.source import NumpyKernel
 
 COSTS = ("torque", "energy")
+ALLOWED = "+ - * /, powers, np.sin, np.cos, np.sqrt and @"
 EXACT = 1e-12  # a slip with which tanh is the sign
 Forces = Callable[..., Any]  # (q, qd, qdd, slip, shift) -> tau
 
@@ -110,7 +111,9 @@ def _of_function(robot: Model, cost: Callable[..., Any]) -> Any:
         except Error:
             raise
         except Exception as error:  # whatever a function does that cannot be recorded
-            raise Error(f"cost: the function failed on traced scalars: {type(error).__name__}: {error}") from error
+            raise Error(f"cost: the function failed: {type(error).__name__}: {error}; it may use {ALLOWED}") from error
+        if found.shape == () and found.item() is None:
+            raise Error("cost: the function returned None; it must return one number for q, qd, qdd and tau")
         if found.shape != () or found.dtype.kind not in "Oif":
             raise Error(f"cost: the function must return one number for q, qd, qdd and tau, got {brief(found)}")
         return found

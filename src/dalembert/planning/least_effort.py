@@ -10,10 +10,9 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
-from dalembert.engine.evaluation import moving
 from dalembert.errors import Error, LimitWarning, brief, optional, warn
-from dalembert.model.model import refuse_loops
 from dalembert.motion.bsplines import BSpline
+from dalembert.planning.able import with_rates
 from dalembert.planning.blas import one_thread
 from dalembert.planning.bounded import Bounded, Limits, exceeding, limits_of, within
 from dalembert.planning.costs import COSTS
@@ -103,19 +102,21 @@ def least_effort(
     heat of the windings, in J, and the second all that the motors draw, what friction takes included; braking gives back.
 
     start, goal: (n,) positions, at rest; or (2, n), positions and velocities. Accelerations there are 0.
-    duration: s; or (shortest, longest), and the best one within is found, too.
+    duration: s; or (shortest, longest), and the best one within is sought, too: the best of four local minima.
     cost: "torque", "energy", or a function of q, qd, qdd and tau, (n,) each, that returns the cost per second; it is recorded and
         differentiated, so it may use + - * /, powers, sin, cos and sqrt.
     through: positions on the way, {share of the duration: (n,)}.
     limits: True for the robot's own limits of positions, velocities and forces; a dictionary of what differs from them, with any of
-        "lower", "upper", "qd", "qdd" and "tau", one number or (n,) each; False for none. They hold at all times.
+        "lower", "upper", "qd", "qdd" and "tau", one number or (n,) each, the last three also the least and the greatest (2, n);
+        None or False for none. They hold at all times, between samples too, and with friction as it is. Only where gravity and
+        friction together exceed a limit at an end, an instant there may be beyond it, with a `LimitWarning`.
     motor_constants: one number or (n,); 1 if left out, which "energy" does not allow.
     knots: of the splines, both ends included. More follow the best motion more closely, and take longer.
     slip_speed: friction that jumps with the sign of a velocity is smoothed within this speed while searching; forces and cost of
         the result are exact. 5 % of the largest mean speed if left out.
     step: s between the samples of the result.
 
-    The result is a local minimum, found from the quintic. It needs SciPy; threads of BLAS stay out of it.
+    The result is a local minimum, found from the quintic; arms have many. It needs SciPy; threads of BLAS stay out of it.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -158,8 +159,8 @@ def _found(problem: Problem, kept: Limits | None, times: tuple[float, float], te
     z, T = within(problem, kept, z, T, times, tell)
     if len(least := exact.jumped(z, T, 0.0)[1]):
         warn(
-            f"least_effort: where a joint starts or stops, friction brings forces {-least.min():.1e} of their limits beyond them for "
-            "an instant; allow more force",
+            "least_effort: where a joint starts or stops, friction brings a force beyond its limit for an instant, by "
+            f"{-least.min():.1%}; allow more force",
             LimitWarning,
         )
     return z, T
@@ -187,13 +188,13 @@ def _free(problem: Problem, times: tuple[float, float], tell: Tell) -> tuple[Arr
 
 
 def _begin(problem: Problem, times: tuple[float, float]) -> list[float]:
-    """Of the durations allowed, the one with which the smoothest motion costs least, and two on either side of it."""
+    """Of the durations allowed, the one with which the smoothest motion costs least, a shorter one, and two longer ones."""
     if times[0] == times[1]:
         return [times[0]]
     tried = np.geomspace(*times, DURATIONS).tolist()
     costs = [problem.cost(problem.motions.smoothest(T), T) for T in tried]
     best = tried[int(np.argmin(costs))]
-    return sorted({best, *(float(np.sqrt(best * end)) for end in times), *(float((best * end * end) ** (1 / 3)) for end in times)})
+    return sorted({best, (best * times[0]) ** 0.5, (best**2 * times[1]) ** (1 / 3), (best * times[1] ** 2) ** (1 / 3)})
 
 
 # --- what is given ------------------------------------------------------------------------------------------------------------
@@ -203,8 +204,7 @@ def _given(
     robot: "Robot", start: Any, goal: Any, duration: Any, cost: Any, constants: Any, limits: Any
 ) -> tuple[tuple[Array, Array], Array, Limits | None, tuple[float, float]]:
     """Both states (2, n), weights (n,), limits, and the shortest and the longest duration."""
-    refuse_loops(robot, "least_effort")
-    moving(robot, "least_effort", q=np.zeros(robot.nq))  # refuses robots without joints, or with rotations for positions
+    with_rates(robot, "least_effort")
     ends = _state(robot, start, "start"), _state(robot, goal, "goal")
     if not callable(cost):
         choice(cost, "cost:", COSTS)
@@ -288,4 +288,5 @@ def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array
         if not (slack >= -ROUNDING).all():
             side, kind, joint = np.unravel_index(int(np.argmin(slack)), slack.shape)
             limit = (limits.low, limits.high)[side][kind, joint]
-            raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when)
+            advice = "allow more time, or more of it" if when.startswith("on average") else "time does not help: allow more of it"
+            raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when, "needs", advice)

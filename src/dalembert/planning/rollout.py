@@ -16,8 +16,8 @@ from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
+from dalembert.planning.able import slip_of, with_rates
 from dalembert.planning.adjoint import ADJOINT, ADJOINT_OF_PARAMETERS, METHOD, STAGE_OF_PARAMETERS, factors_of
-from dalembert.planning.feedback import smooth_friction, with_rates
 from dalembert.planning.lqr import real
 from dalembert.simulation.fixed import in_blocks
 from dalembert.simulation.integrators import INTEGRATORS, ITERATIONS, Stage, table
@@ -149,7 +149,9 @@ def rollout(
     with_rates(robot, "rollout")
     steps = counted(duration, step, "rollout")
     choice(integrator, "integrator of a rollout:", tuple(INTEGRATORS))
-    slip = smooth_friction(robot, slip_speed, "rollout")
+    slip = slip_of(robot, slip_speed, "rollout")
+    if parameters is not None and robot.coupling is not None:
+        raise Error(f"rollout: parameters= does not know coupled joints, as {robot.name} has")
     given = {"q0": q0, "qd0": qd0, "tau": torque, "parameters": parameters}
     plan = Plan(robot, float(step), steps, 1, None, "joint", backend, lambda done, total: None, slip)
     arrays, shapes, lead = _arrays(plan, given)
