@@ -81,7 +81,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["info", "pumma"], "did you mean 'puma560'"),
         (["info", "x.urdf"], "cannot be read"),
         (["info", "none/x.urdf"], "none/x.urdf: cannot be read"),
-        (["info", "."], ". is a folder: name a .urdf or .toml file, there is none in it"),
+        (["info", "."], ". is a folder: name a file in it (.urdf, .xml, .mjcf, .xacro, .toml), there is none in it"),
         (["inverse", "two_link", "."], ".: cannot be read: Is a directory"),
         (["info", "two_link", "--payload", "two"], "the mass of --payload must be a number, got 'two'"),
         (["info", "two_link", "--payload", "2@1,2"], "the place of --payload needs 3 numbers"),
@@ -414,6 +414,7 @@ CHANGES = {
     "lock": ("joint1=0.5", lambda arm: arm.lock({"joint1": 0.5})),
     "snap": ("1e-4", lambda arm: arm.snapped(1e-4)),
     "mimic": ("off", lambda arm: arm.uncoupled()),
+    "free_base": ("on", lambda arm: arm.with_free_base()),
     "base": ("0,0,1,1.5,0,0", lambda arm: arm.with_base(da.Pose.of((0, 0, 1), rpy=(1.5, 0, 0)))),
 }
 
@@ -430,8 +431,9 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
         assert "robot" not in names or names[-len(wanted) :] == wanted, f"{command.name} lacks them"
     arm, every = da.robot("two_link"), []
     for name, (text, _) in CHANGES.items():
-        every += [f"--{name}", text] if name != "lock" else []
-        assert ran("save", "two_link", "one.toml", f"--{name}", text)[2] == "wrote one.toml\n"
+        option = f"--{name.replace('_', '-')}"
+        every += [option, text] if name not in ("lock", "free_base") else []
+        assert ran("save", "two_link", "one.toml", option, text)[2] == "wrote one.toml\n"
         assert da.load("one.toml") == CHANGES[name][1](arm)
     tau = ran("inverse", "two_link", *every, text=STATES)[1]
     assert ran("save", "two_link", "all.toml", *every)[0] == 0
@@ -449,6 +451,7 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert (da.load("coupled.toml"), da.load("free.toml")) == (coupled, coupled.uncoupled())
     assert "coupled joints: joint2 = 2 joint1" in ran("info", "coupled.toml")[1]
     assert "must be on or off" in ran("info", "coupled.toml", "--mimic", "maybe")[2]
+    assert "of one that is free, states say" in ran("info", "two_link", "--free-base", "on", "--base", "0,0,1")[2]
 
 
 URDF = """<robot name="arm"><link name="a"/><link name="b">{}</link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>

@@ -85,7 +85,7 @@ def test_mimic_joints_are_told_everywhere(tmp_path):
     assert free == robot.uncoupled()
     assert not free.check().about("mimic")
     path.write_text(URDF.replace('<mimic joint="turn"', '<mimic joint="nobody"'))
-    with pytest.warns(da.DataWarning, match="'push' should follow 2 \\* nobody .*no such joint"):
+    with pytest.warns(da.DataWarning, match="'push' should follow 2 \\* nobody .*no joint of one degree of freedom has this name"):
         robot = da.load(path)
     assert robot.n == 3
     assert [f.link for f in robot.check().about("mimic")] == ["slide"]
@@ -521,6 +521,8 @@ def test_xacro(tmp_path):
     assert (robot.joint_names, robot.total_mass) == (("left_joint", "right_joint"), 4.0)
     assert (robot.source, robot.file) == ("URDF robot.urdf.xacro", "")
     assert da.load(path, xacro={"mass": 1.5}).total_mass == 6.0
+    with pytest.raises(da.Error, match=r"unknown xacro argument of robot.urdf.xacro: 'zz' \(known: mass\)"):
+        da.load(path, xacro={"zz": 2.5})
     mistakes = {
         "$(arg mass)": ("nobody", "'nobody' is not defined"),
         '<link name="base"/>': ('<xacro:include filename="$(find nobody)/x.xacro"/>', "find"),

@@ -231,6 +231,28 @@ def test_length_of_quaternions_does_not_matter(robot):
     close(robot.inverse_dynamics_derivatives(other, qd, qdd).dq, robot.inverse_dynamics_derivatives(q, qd, qdd).dq, 1e-11)
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1e160, "too long"), (0.9e154, "too long"), (1e-160, "too short")])
+@pytest.mark.parametrize("backend", ["auto", "numpy"])
+def test_lengths_of_quaternions_beyond_the_range_are_refused(factor, told, backend):
+    """In the first call and in later ones, which go straight to the kernel."""
+    ball = da.Link("l", "base", da.Joint("x", "ball"), inertia=da.Inertia.box(1.0, (0.1, 0.2, 0.3), center=(0.1, 0.2, 0.3)))
+    robot, q, v = da.Robot("b", (ball,)), np.array([0.9, 0.8, -0.9, 1.1]), np.zeros(3)
+    for _ in range(3):
+        close(robot.gravity_force(1e-150 * q, backend=backend), robot.gravity_force(1e150 * q, backend=backend), 1e-13)
+        close(robot.gravity_force((1e18 * q).astype("f4"), backend=backend), robot.gravity_force(q, backend=backend), 1e-5)
+        with pytest.raises(da.Error, match=f"quaternion of joint 'x' in q is {told}"):
+            robot.gravity_force(factor * q, backend=backend)
+        with pytest.raises(da.Error, match="in q is too long: the square of its length must be a normal number of float32"):
+            robot.gravity_force((3e19 * q).astype("f4"), backend=backend)
+    for call in (
+        lambda: robot.integrate(factor * q, v),
+        lambda: robot.difference(q, factor * q),
+        lambda: robot.simulate(factor * q, v),
+    ):
+        with pytest.raises(da.Error, match=told):
+            call()
+
+
 def test_pose_of_a_free_base_matters_through_gravity_alone():
     robot = flying()
     q, qd, qdd = state(robot)
@@ -548,6 +570,10 @@ def test_positions_are_reordered_by_name():
 
 
 MISTAKES = {
+    "free already": (lambda r: r.with_free_base(), "is free already: the free joint 'base' carries 'base'"),
+    "name taken": (lambda r: da.random_robot(1, "R").with_free_base(joint="joint1"), r"with_free_base\(joint=...\) calls"),
+    "path": (lambda r: r.torques_along(da.quintic([0] * r.n, [1] * r.n, duration=1.0)), "a path cannot have the free joint 'base'"),
+    "coupling as a whole": (lambda r: r.with_coupling({"base": {"joint1": 1.0}}), "'base' of .* is free; couplings are between"),
     "following a rotation": (lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}), "cannot follow 'base.wx'"),
     "locked in part": (lambda r: r.lock({"base.vx": 0.0}), "held as a whole"),
     "zero quaternion at the start": (lambda r: r.simulate(np.zeros(r.nq)), "quaternion of joint 'base' in q0"),

@@ -17,6 +17,7 @@ from test_report import HOSTILE, bare, hostile
 
 import dalembert as da
 from dalembert.studies.report import computing, scene, write
+from dalembert.studies.report.charted import charted
 from dalembert.studies.report.header import margin
 from dalembert.studies.report.motion import follow
 from dalembert.studies.report.panels import shared, short_names
@@ -45,6 +46,9 @@ ROBOTS = {
     "hostile": hostile,
     "bare": bare,
     "nothing": lambda: da.Robot("nothing", ()),
+    "flying": lambda: da.Robot(
+        "arm", da.random_robot(1, "R").links, base_inertia=da.Inertia.box(1.0, (0.1, 0.2, 0.3))
+    ).with_free_base(),
 }
 
 
@@ -511,6 +515,31 @@ def test_a_step_that_is_too_long_is_told(visit, pages, monkeypatch):
     assert tab.evaluate("state.mode") == "drop"
     tab.check("input[name=friction][value=model]", force=True)
     assert tab.evaluate("state.mode") == "hold"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("angle", [1.2, 1.56])
+def test_a_free_body_begins_anew_at_a_right_angle(visit, angle):
+    """Three angles stand for its rotation; they fail where the second is a right angle."""
+    tab = visit("flying")
+    tab.click("[data-mode=drop]")
+    put(tab, [0.1, angle, 0.2, 0, 0, 0, 0.3])
+    for _ in range(400):
+        tab.wait_for_timeout(50)
+        if tab.evaluate("state.t > 0.05 || state.mode === 'hold'"):
+            break
+    told = "came to a right angle about y" in tab.inner_text("#status")
+    assert told == (angle > 1.5) and tab.evaluate("state.mode") == ("hold" if told else "drop")
+
+
+def test_a_free_body_is_where_its_angles_say():
+    free = robot("flying")
+    q = free.integrate(free.neutral(), np.linspace(0, 1, 9)[:, None] * [0.5, -0.8, 0.3, 1.0, 0.2, -0.4, 0.7])
+    zero = np.zeros((9, free.n))
+    motion = follow(free)._replace(time=np.linspace(0, 1, 9), q=q, qd=zero, qdd=zero)
+    shown, moved = charted(free, motion)
+    assert shown.n == shown.nq == 7
+    close(shown.pose(moved.q), free.pose(q), 1e-14)
 
 
 def test_which_falls_need_time_stepping():

@@ -331,6 +331,11 @@ def test_settling():
     with pytest.warns(da.SingularWarning, match="at 1 of 2 states, which are NaN"):
         some = impossible.settle(np.stack([apart, apart + np.array([1.0, 0, 0])]), hold=("crank", "coupler"))
     assert np.isnan(some[1]).all() and np.isfinite(some[0]).all()
+    for odd in (np.inf, np.nan):
+        with pytest.raises(da.Error, match="settle: the loops of four_bar stay open"):
+            bar.settle([odd, 0.0, 0.0])
+        with pytest.warns(da.SingularWarning, match="at 1 of 2 states, which are NaN"):
+            assert np.isnan(bar.settle([[0.0, 0.0, 0.0], [odd, 0.0, 0.0]])).all(axis=-1).tolist() == [False, True]
     with pytest.raises(da.Error, match="no position was found at which the loops of far are closed"):
         far = da.Robot("far", bar.links, frames=(da.Frame("away", "base", da.Pose.of((99, 0, 0))),))
         far.with_loop("coupler", "away")
@@ -433,6 +438,8 @@ REFUSED = {
     "qd0 would open the loops": lambda r: r.simulate([0] * 3, [1.0, 0, 0]),
     "sticking_dynamics does not know": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, sticking=True),
     "SlotineLi does not know": lambda r: da.SlotineLi(r, da.quintic([0] * 3, [0] * 3, duration=1.0), 1.0, 1.0, 1.0),
+    "Impedance does not know": lambda r: da.Impedance(r, np.eye(4), 1.0, 1.0, link="crank"),
+    "MomentumObserver does not know": lambda r: da.MomentumObserver(r, 1.0, 1e-3),
     "these methods do: multipliers, independent": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, method="articulated_body"),
     "couple these first": lambda r: r.with_coupling({"rocker": {"crank": 1.0}}),
     "locked joints change": lambda r: r.lock({"crank": 0.0}),
@@ -505,13 +512,18 @@ def test_words_about_loops():
 
 
 def test_a_page_plays_a_closed_motion(tmp_path):
+    from dalembert.studies.report import motion_sections
     from dalembert.studies.report.compute import torques
+    from dalembert.studies.report.header import header
     from dalembert.studies.report.motion import follow
 
     robot = ROBOTS["four_bar"]()
     motion = follow(robot, samples=21)
     assert abs(robot.loop_gap(motion.q)).max() < 4e-15 and np.ptp(motion.q[:, 0]) > 0.5
     assert torques(robot, motion).defect < 1e-12
+    assert [panel.title for panel in motion_sections.torques(robot, motion).figures[0].panels] == ["crank"]
+    assert "3 joints (RRR, 1 independent in 1 loop)" in (head := header(robot, motion, "report"))
+    assert "at crank" in head and "at coupler" not in head
     page = da.live("four_bar", tmp_path / "bar.html").read_text(encoding="utf-8")
     assert "This robot has closed loops: the page plays its motion" in page
 

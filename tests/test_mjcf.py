@@ -219,6 +219,11 @@ def test_what_is_not_understood_is_listed(tmp_path, what):
         assert da.load(tmp_path / "again.toml") == robot
 
 
+def test_what_is_free_is_not_set_free_again(tmp_path):
+    with pytest.raises(da.Error, match="is free already: the free joint 'root' carries 'thing'"):
+        load(tmp_path, models.FREE, free_base=True)
+
+
 def test_contacts_and_feedback_are_hints(tmp_path):
     robot = load(tmp_path, models.QUADRUPED, quiet=False)
     assert "9 geoms can touch" in robot.check().about("contact")[0].message
@@ -271,11 +276,7 @@ FOUR_BAR = mjcf(
 
 def test_loops_are_closed_or_listed(tmp_path, monkeypatch):
     robot = load(tmp_path, FOUR_BAR)
-    if hasattr(da.Robot, "with_loop"):
-        assert robot.loops
-    else:
-        (found,) = robot.check().about("unread")
-        assert found.told.startswith("rocker: equality 'shut' between frames 'end' and 'ground' is ignored: closed loops are not")
+    assert robot.loops
     assert not load(tmp_path, FOUR_BAR, mimic=False).check().about("unread")
     asked = []
 
@@ -283,9 +284,32 @@ def test_loops_are_closed_or_listed(tmp_path, monkeypatch):
         asked.append((frames, more))
         raise da.Error("it stays open")
 
-    monkeypatch.setattr(da.Robot, "with_loop", with_loop, raising=False)
+    monkeypatch.setattr(da.Robot, "with_loop", with_loop)
     assert "it stays open" in str(load(tmp_path, FOUR_BAR).check().about("unread"))
     assert asked == [(("end", "ground"), {"kind": "point", "near": [np.radians(10), 0, 0]})]
+
+
+LONG = [f"a_joint_with_a_long_name_{k}" for k in range(6)]
+CHAIN = models.nested(
+    *((f'name="{name}_link"', f'<joint name="{name}" axis="0 1 0" range="-60 60" limited="true"/>{BALL}') for name in LONG)
+)
+
+
+def follows(first, second, polynomial):
+    return f'<joint joint1="{first}" joint2="{second}" polycoef="{polynomial}"/>'
+
+
+WORDY = {
+    "with a loop": FOUR_BAR.replace("shut", "shut_" * 10).replace("</equality>", follows("q3", "q1", "0.1 -1 0 0 0") + "</equality>"),
+    "in circles": mjcf(CHAIN, more=f"<equality>{''.join(follows(a, b, '0 1 0 0 0') for a, b in pairwise([*LONG, LONG[0]]))}</equality>"),
+    "out of range": mjcf(CHAIN, more=f"<equality>{follows(*LONG[:2], '5 1 0 0 0')}</equality>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WORDY)
+def test_long_reasons_are_shortened(tmp_path, what):
+    (found,) = load(tmp_path, WORDY[what]).check().about("unread")
+    assert "ignored: " in found.message
 
 
 # --- files ----------------------------------------------------------------------------------------------------------------------

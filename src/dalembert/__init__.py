@@ -1,4 +1,4 @@
-"""dalembert: the dynamics of robot arms and other open kinematic chains.
+"""dalembert: the dynamics of robot arms and of other machines of rigid links and joints.
 
 >>> import dalembert as da
 >>> arm = da.robot("puma560")

@@ -15,6 +15,7 @@ from dalembert.errors import Error, brief, unknown
 
 MOST_BYTES = 16 * 10**9
 MOST_AXES = 32  # so that there is room for further ones
+LONGEST = 200  # characters of a name or a note
 
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
@@ -208,8 +209,8 @@ def text(given: Any, what: str) -> str:
     """A string that is not empty and can be printed and stored."""
     if not isinstance(given, str) or not given:
         raise Error(f"{what} must be a non-empty string, got {brief(given)}")
-    if len(given) > 200 or not given.isprintable():
-        raise Error(f"{what} must be at most 200 printable characters, got {brief(given)}")
+    if len(given) > LONGEST or not given.isprintable():
+        raise Error(f"{what} must be at most {LONGEST} printable characters, got {brief(given)}")
     return given
 
 

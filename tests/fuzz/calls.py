@@ -368,6 +368,7 @@ REFUSING = (
         "robot.to_motors",
         "robot.canonical_coordinates",
         "trajectory.__getitem__",
+        "fastest.__getitem__",
         "rollouts.plot",
         "rollouts.to_csv",
         "rollouts.to_pandas",

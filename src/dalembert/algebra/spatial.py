@@ -235,12 +235,17 @@ def rotation_about_z(c: Any, s: Any) -> Array:
 
 
 def rotation_of(quaternion: Any) -> Array:
-    """The rotation (..., 3, 3) of a quaternion (w, x, y, z) of any length but 0: rational, so programs can be proven."""
+    """The rotation (..., 3, 3) of a quaternion (w, x, y, z) of any length whose square is a normal number.
+
+    Rational, so programs can be proven; NaN for other lengths.
+    """
     w, x, y, z = (quaternion[..., k] for k in range(4))
-    scale = 2 / (w * w + x * x + y * y + z * z)
+    square = w * w + x * x + y * y + z * z
+    inverse = 1 / square
+    one, scale = inverse * square, 2 * inverse  # 1, or NaN where the square is 0 or overflows
     a, b, c = scale * x, scale * y, scale * z
     xx, yy, zz, xy, xz, yz, wx, wy, wz = a * x, b * y, c * z, a * y, a * z, b * z, a * w, b * w, c * w
-    rows = [1 - (yy + zz), xy - wz, xz + wy], [xy + wz, 1 - (xx + zz), yz - wx], [xz - wy, yz + wx, 1 - (xx + yy)]
+    rows = [one - (yy + zz), xy - wz, xz + wy], [xy + wz, one - (xx + zz), yz - wx], [xz - wy, yz + wx, one - (xx + yy)]
     return np.stack([stack(row) for row in rows], axis=-2)
 
 

@@ -9,9 +9,9 @@ import dalembert as da
 from dalembert.cli import bounding, computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
-ABOUT = """The dynamics of robot arms and other open kinematic chains.
+ABOUT = """The dynamics of robot arms and of other machines of rigid links and joints.
 
-ROBOT is a built-in name (dalembert robots lists them), or a .urdf or .toml file."""
+ROBOT is a built-in name (dalembert robots lists them), or a file: URDF, xacro, MJCF or TOML."""
 EPILOG = """Examples:
 
 dalembert study puma560

@@ -20,7 +20,9 @@ NAMED = re.compile(r"(.+?)=([^=]+)")  # a joint and its value
 
 def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
     shown = typer.Option(f"--{name}", metavar=metavar, help=help, rich_help_panel=PANEL)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown])
+    return inspect.Parameter(
+        name.replace("-", "_"), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown]
+    )
 
 
 OPTIONS = (
@@ -32,6 +34,7 @@ OPTIONS = (
     _option("lock", "JOINT=Q,...", "Hold these joints fixed."),
     _option("snap", "TOL", "Make almost-right angles exactly right; 1e-4 takes 1.5708 for pi/2."),
     _option("mimic", "on|off", "Whether joints of a file that are coupled follow each other; off: all are free."),
+    _option("free-base", "on|off", "Whether the base is set free, as of robots that walk, fly or float."),
     _option("base", "POSE", "Pose of the base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
 )
 
@@ -53,15 +56,13 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
     @wraps(command)
     def run(**given: Any) -> None:
         changes = {option.name: given.pop(option.name) for option in options}
-        named, coupled = given.pop("robot"), changes.pop("mimic")
-        if coupled not in (None, "on", "off"):
-            raise Error(f"--mimic must be on or off, got {coupled!r}")
+        named, coupled = given.pop("robot"), _switch(changes.pop("mimic"), "--mimic")
         if named is None and any(x is not None for x in (coupled, *changes.values())):
             raise Error("options that change the robot need a robot")
         with warnings.catch_warnings():
             if lists_findings:
                 warnings.simplefilter("ignore", DataWarning)
-            robot = None if named is None else changed(find_robot(named, mimic=coupled != "off"), **changes)
+            robot = None if named is None else changed(find_robot(named, mimic=coupled is not False), **changes)
         command(robot=robot, **given)
 
     own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
@@ -81,9 +82,12 @@ def changed(
     armature: str | None = None,
     lock: str | None = None,
     snap: str | None = None,
+    free_base: str | None = None,
     base: str | None = None,
 ) -> Robot:
-    """The robot with what the options say, in this order: joints held, base, angles made right, gravity, friction, rotors, payload.
+    """The robot with what the options say, in this order.
+
+    Joints held, base, angles made right, gravity, friction, rotors, payload, base set free.
 
     >>> import dalembert as da
     >>> changed(da.robot("two_link"), payload="0.5@0,0,0.1", gravity="0,0,-1.62").total_mass
@@ -91,7 +95,10 @@ def changed(
     """
     if lock is not None:
         robot = robot.lock(_named(lock, "--lock"))
+    free = _switch(free_base, "--free-base")
     if base is not None:
+        if free:
+            raise Error("--base places a base that is fixed; of one that is free, states say where it is")
         place = values(base, "--base", (3, 6))
         robot = robot.with_base(Pose.of(place[:3], rpy=place[3:] or (0.0, 0.0, 0.0)))
     if snap is not None:  # the base's, too: who types 3.1416 means pi
@@ -109,7 +116,15 @@ def changed(
         robot = robot.with_friction(coulomb=_per_joint(robot, coulomb, "--coulomb"))
     if armature is not None:
         robot = robot.with_armature(_per_joint(robot, armature, "--armature"))
-    return robot if payload is None else _loaded(robot, payload)
+    if payload is not None:
+        robot = _loaded(robot, payload)
+    return robot.with_free_base() if free else robot
+
+
+def _switch(text: str | None, what: str) -> bool | None:
+    if text not in (None, "on", "off"):
+        raise Error(f"{what} must be on or off, got {text!r}")
+    return None if text is None else text == "on"
 
 
 def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:

@@ -12,6 +12,7 @@ import typer
 from dalembert.cli.changes import values
 from dalembert.cli.parts import Output, completing, progress, said
 from dalembert.cli.wording import in_words
+from dalembert.derived.closed import ROUTES as CLOSED_ROUTES
 from dalembert.engine.registry import methods
 from dalembert.errors import Error
 from dalembert.files import load_states, read_states
@@ -35,8 +36,10 @@ _header = typer.Option("--header/--no-header", help="Whether CSV output starts w
 
 
 def _method(quantity: str) -> Any:
-    known = methods(quantity)
-    return typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(known)}.", autocompletion=completing(*known))
+    known, closed = methods(quantity), CLOSED_ROUTES if quantity == "forward_dynamics" else ()
+    loops = f" Of robots with loops {' or '.join(closed)}." if closed else ""
+    shown = completing(*known, *closed)
+    return typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(known)}.{loops}", autocompletion=shown)
 
 
 def inverse(

@@ -18,6 +18,7 @@ from dalembert.derived.kinematics import carrier
 from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error, brief
 from dalembert.model.edit import tip
+from dalembert.model.model import refuse_loops
 from dalembert.model.values import Frozen, Value
 from dalembert.robots import Robot
 
@@ -88,7 +89,7 @@ class Impedance(Value):
     link: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        robot = instance(self.robot, Robot, "the robot of a controller")
+        refuse_loops(robot := instance(self.robot, Robot, "the robot of a controller"), "Impedance")
         if carrier(robot, self.link)[0] < 0:
             named = tip(robot) if self.link is None else self.link
             raise Error(f"no joint of {robot.name} moves {named!r}; give link=... one that moves")
@@ -134,6 +135,7 @@ class MomentumObserver(Value):
 
     def __post_init__(self) -> None:
         n = in_coordinates(instance(self.robot, Robot, "the robot of an observer"), "MomentumObserver").n
+        refuse_loops(self.robot, "MomentumObserver")
         keep(self, gain=_each(self.gain, n, "gain"), dt=positive(self.dt, "dt"))
 
     def start(self, q: Any, qd: Any) -> Array:

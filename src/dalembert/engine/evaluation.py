@@ -255,21 +255,29 @@ def named_wrenches(robot: Model, q: Array, wrenches: Mapping[str, Any]) -> Array
 
 
 def check_quaternions(robot: Model, function: str, name: str, q: Array) -> None:
-    """Refuse positions of ball and free joints that are no rotations."""
+    """Refuse positions of ball and free joints that are no rotations: the square of a quaternion's length is a normal number."""
+    kind: Any = np.result_type(q, np.float32)
+    least = np.finfo(kind).tiny
     for run in robot.runs:
-        if not q[..., run.q : run.q + 4].any(axis=-1).all():
-            raise Error(
-                f"{function}: the quaternion of joint {run.joint!r} in {name} is zero, which is no rotation; "
-                "(1, 0, 0, 0) is none at all"
-            )
+        part = q[..., run.q : run.q + 4].astype(kind, copy=False)
+        here = f"{function}: the quaternion of joint {run.joint!r} in {name} is"
+        if not part.any(axis=-1).all():
+            raise Error(f"{here} zero, which is no rotation; (1, 0, 0, 0) is none at all")
+        with np.errstate(all="ignore"):
+            square = np.abs((part * part).sum(axis=-1))
+        short, long = square < least, np.isinf(square) & np.isfinite(part).all(axis=-1)
+        if (short | long).any():
+            size = "short" if short.any() else "long"
+            raise Error(f"{here} too {size}: the square of its length must be a normal number of {kind}; divide it by its length")
 
 
 def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
     """An argument (..., n) of a function that needs no kernel, as an array of floats or complex numbers."""
     array = checked(robot, function, name, value, Values(("q" if name in POSITIONS else "n",), ""))
+    array = array if array.dtype.kind == "c" else array.astype(float)
     if name in POSITIONS:
         check_quaternions(robot, function, name, array)
-    return array if array.dtype.kind == "c" else array.astype(float)
+    return array
 
 
 def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:

@@ -120,8 +120,9 @@ def _doubts(link: Link, carrying: bool) -> Iterator[Finding]:
         yield _found(link.name, "magnitude", f"inertia of a body {radius:.3g} m wide for {body.mass:g} kg: are these SI units?")
     if joint.mimic is not None:
         m = joint.mimic
-        told = f"{m.multiplier:g} * {m.joint} + {m.offset:g}, but there is no such joint; it is treated as independent"
-        yield _found(link.name, "mimic", f"joint {joint.name!r} should follow {told}")
+        told = f"joint {joint.name!r} should follow {m.multiplier:g} * {m.joint} + {m.offset:g}"
+        why = "but no joint of one degree of freedom has this name; it is treated as independent"
+        yield _found(link.name, "mimic", f"{told}, {why}")
     if abs(joint.friction_offset) > (most := max(joint.coulomb, joint.static_friction)):
         told = f"friction offset {joint.friction_offset:g} exceeds the Coulomb level {most:g}: friction would drive the joint"
         yield _found(link.name, "friction", f"joint {joint.name!r}: {told}")

@@ -67,6 +67,9 @@ def _by_name(robot: Model, given: Any, offset: Any) -> Coupling:
 
 def _joint(robot: Model, name: Any) -> str:
     """An independent joint."""
+    for joint in robot.several:
+        if joint.name == name:
+            raise Error(f"joint {name!r} of {robot.name} is {joint.kind}; couplings are between joints of one degree of freedom")
     if robot.coupling is not None and name not in robot.joint_names and any(link.joint.name == name for link in robot.links):
         raise Error(f"joint {name!r} of {robot.name} follows others already; uncoupled() makes it free")
     return choice(name, f"joint of {robot.name}:", robot.joint_names)

@@ -37,13 +37,19 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
 
     q begins with the quaternion (w, x, y, z) and the position of the base in the world, qd with its angular and its linear velocity
     in axes of the base, tau with the moment and the force on it in the same axes: zero for a robot that floats, walks or flies.
-    The fixed world is now the base, and is called "world", or "fixed_world" if something else is.
+    The fixed world is now the base, and is called "world", or "fixed_world" if something else is. Where `with_base` had placed the
+    robot does not matter any more: q says where it is.
 
     >>> import dalembert as da
     >>> flying = da.robot("puma560").with_free_base()
     >>> flying.n, flying.nq, flying.joint_names[5:8]
     (12, 13, ('base.vz', 'joint1', 'joint2'))
     """
+    for link in robot.links:
+        if link.parent == robot.base_name and link.joint.kind == "free":
+            raise Error(f"{robot.name} is free already: the free joint {link.joint.name!r} carries {link.name!r}")
+        if link.joint.name == joint:
+            raise Error(f"{robot.name} has a joint {joint!r}; with_free_base(joint=...) calls the free one otherwise")
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
     base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)

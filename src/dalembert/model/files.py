@@ -48,7 +48,7 @@ def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool 
         inside = sorted(x.name for x in path.iterdir() if x.suffix.lower() in SUFFIXES) if path.is_dir() else None
     if inside is not None:
         there = f"such as {path / inside[0]}" if inside else "there is none in it"
-        raise Error(f"{path} is a folder: name a .urdf or .toml file, {there}")
+        raise Error(f"{path} is a folder: name a file in it ({', '.join(SUFFIXES)}), {there}")
     if suffix not in SUFFIXES:
         raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(SUFFIXES)}")
     if xacro is not None and suffix != ".xacro":

@@ -60,7 +60,7 @@ class Joint(Value):
     """How a link moves: about or along z of its frame, or with several degrees of freedom.
 
     A "planar" joint moves by x and y along the axes of its frame, and then turns by theta about z: q = (x, y, theta), and qd are
-    their rates. A "ball" turns any way, and a "free" body also goes anywhere: q is the quaternion (w, x, y, z) of any length but 0,
+    their rates. A "ball" turns any way, and a "free" body also goes anywhere: q is the quaternion (w, x, y, z) of any length,
     and then the position; qd are the angular velocity and then the velocity of the origin, both in axes of the body, qdd the rates
     of these components, and tau is the moment and then the force, in the same axes. Damping and armature act on each of them
     alike; limits and other friction are for joints of one degree of freedom.

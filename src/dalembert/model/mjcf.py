@@ -5,7 +5,7 @@ goes through `jnt_pos` along `jnt_axis`, both in the frame of the body, which at
 are those of MuJoCo, in the order of the file; `robot.to_mujoco` gives free joints in MuJoCo's way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from dalembert.arguments import LONGEST
 from dalembert.errors import Error, brief
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.couple import with_coupling
@@ -96,7 +97,7 @@ def _robot(cls: type[M], name: str, source: Source, file: str, mimic: bool) -> M
         gravity=m.opt.gravity if flags.gravity else np.zeros(3),
         base_name=names.bodies[0],
         source=f"MJCF {file}",
-        **made._replace(notes=found)._asdict(),
+        **made._replace(notes=tuple(_short(found)))._asdict(),
     )
     notes: list[Note] = []  # a robot with one more is checked as a whole again, so they come at the end
     if mimic and flags.equality:
@@ -105,7 +106,7 @@ def _robot(cls: type[M], name: str, source: Source, file: str, mimic: bool) -> M
         for loop in loops:
             robot = _closed(robot, loop, start, notes)
     robot = driven(robot, m, names.actuators, notes)
-    return replace(robot, notes=(*robot.notes, *notes)) if notes else robot
+    return replace(robot, notes=(*robot.notes, *_short(notes))) if notes else robot
 
 
 # --- bodies and joints --------------------------------------------------------------------------------------------------------
@@ -239,14 +240,18 @@ def _start(robot: Model, m: Any, names: _Names) -> dict[str, Any]:
 
 
 def _closed(robot: M, loop: _Loop, start: dict[str, Any], notes: list[Note]) -> M:
-    """With a loop closed, where robots can have loops."""
-    close, why = getattr(robot, "with_loop", None), "closed loops are not supported"
-    if close is not None:
-        try:
-            return close(loop.first, loop.second, kind=loop.kind, **start)
-        except Error as error:
-            why = str(error)
-    link = robot.links[i].name if (i := robot.locate(loop.first)[0]) >= 0 else robot.base_name
-    told = f"equality {loop.name!r} between frames {loop.first!r} and {loop.second!r} is ignored: {why}"
-    notes.append(Note(link, told, "unread"))
-    return robot
+    """With a loop closed, if that can be done."""
+    closing: Any = robot  # `with_loop` is of robots, whose package builds on this one
+    try:
+        return closing.with_loop(loop.first, loop.second, kind=loop.kind, **start)
+    except Error as error:
+        link = robot.links[i].name if (i := robot.locate(loop.first)[0]) >= 0 else robot.base_name
+        told = f"equality {loop.name!r} between frames {loop.first!r} and {loop.second!r} is ignored: {error}"
+        notes.append(Note(link, told, "unread"))
+        return robot
+
+
+def _short(notes: Iterable[Note]) -> Iterator[Note]:
+    """The same notes, none longer than a note may be."""
+    for note in notes:
+        yield note if len(note.remark) <= LONGEST else note._replace(remark=note.remark[: LONGEST - 3] + "...")

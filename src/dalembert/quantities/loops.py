@@ -139,9 +139,9 @@ def settle(robot: Model, q: ArrayLike, *, hold: Any = ()) -> Array:
     held = [robot.joint_names.index(choice(name, f"joint of {robot.name}:", robot.joint_names)) for name in several(hold, "hold")]
     found = settled(robot, guess, held)
     left = gaps(robot, found)
-    stuck = ~(left < CLOSED) & np.isfinite(guess).all(axis=-1)
+    stuck = ~(left < CLOSED)
     if stuck.any():
-        where = f"the loops of {robot.name} stay open by {float(left[stuck].min()):.3g} (m or rad)"
+        where = f"the loops of {robot.name} stay open by {float(np.fmin.reduce(left[stuck])):.3g} (m or rad)"
         advice = "start nearer" + (", or hold fewer joints" if held else "")
         if found.ndim == 1:
             raise Error(f"settle: {where} from q = {np.array2string(guess, precision=4, separator=', ')}; {advice}")

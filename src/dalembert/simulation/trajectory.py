@@ -330,6 +330,9 @@ def torques_along(robot: "Robot", path: Path | Trajectory, step: float = 1e-2) -
     """
     if isinstance(path, Trajectory):
         time, q, qd, qdd = path.time, path.q, path.qd, path.qdd
+    elif robot.runs:
+        joint = robot.runs[0]
+        raise Error(f"torques_along: a path cannot have the {joint.kind} joint {joint.joint!r} of {robot.name}; give a trajectory")
     elif callable(path) and getattr(path, "n", None) == robot.n:
         time, q, qd, qdd = sample(path, step)
     else:

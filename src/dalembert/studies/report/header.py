@@ -23,11 +23,19 @@ def made() -> str:
 
 
 def structure(robot: Robot) -> str:
-    """Joint letters, shortened if there are many, and whether the links branch."""
+    """Joint letters, shortened if there are many, and whether the links branch, close loops or are coupled."""
     letters = robot.structure
     told = letters if len(letters) <= LONG else ", ".join(f"{letters.count(x)} {x}" for x in "FBLRPH" if x in letters)
-    branches = robot.parents != tuple(range(-1, len(robot.links) - 1))
-    return (told + (", a tree" if branches else "")) or "none"
+    more = [f"{robot.n - robot.closures} independent in {_counted(len(robot.loops), 'loop')}"] if robot.loops else []
+    if not robot.loops and robot.parents != tuple(range(-1, len(robot.links) - 1)):
+        more.append("a tree")
+    if robot.coupling is not None:
+        more.append(f"{len(robot.links)} coupled links")
+    return ", ".join([told, *more] if told else more) or "none"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
@@ -44,21 +52,22 @@ def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
 def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     """Words, and how they are styled."""
     count = len(robot.structure)
-    facts = [(f"{count} joint{'' if count == 1 else 's'}" + (f" ({structure(robot)})" if robot.n else ""), "")]
+    facts = [(_counted(count, "joint") + (f" ({structure(robot)})" if robot.n else ""), "")]
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
         facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, tau)]
     facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
     if doubts := len(robot.check()):
-        facts.append((f"{doubts} doubtful figure{'' if doubts == 1 else 's'}", ' class="doubt"'))
+        facts.append((_counted(doubts, "doubtful figure"), ' class="doubt"'))
     return facts
 
 
 def _largest(robot: Robot, tau: Array) -> list[str]:
-    units = np.array(force_units(robot))
+    driven = np.isin(robot.joint_names, robot.independent_names())
+    units = np.where(driven, force_units(robot), "")  # of others there is no force
     words: list[str] = []
-    for unit in dict.fromkeys(units.tolist()):
+    for unit in dict.fromkeys(units[driven].tolist()):
         sizes = np.where(units == unit, np.abs(tau).max(axis=0), -1.0)
         what = "torque" if unit == "N m" else "force"
         words.append(f"largest {what} {number(float(sizes.max()), 3)} {unit} at {robot.joint_names[int(sizes.argmax())]}")

@@ -101,6 +101,8 @@ function shownTorques(needed) {
 
 // --- frames --------------------------------------------------------------------------------------------------------------------
 
+const FOLDED = 0.02;  // cosine of the second of three angles below which the rates of the others are too large
+
 let asked = false, before = null, owed = 0, waited = 0, told = -Infinity;
 function ask() { if (!asked) { asked = true; requestAnimationFrame(frame); } }
 
@@ -117,6 +119,11 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
   }
   for (owed += passed; owed >= spec.step; owed -= spec.step) {
     arm.step(state, spec.step, motors(), state.push);
+    if (study.angles.some((i) => Math.abs(Math.cos(state.q[i])) < FOLDED)) {
+      reset();
+      tell("A body that turns freely came to a right angle about y, where the page’s three angles fail: the robot is back where it began.");
+      return;
+    }
     if (Math.round(state.t / spec.step) % Math.round(0.016 / spec.step) === 0) {
       panels.record(state.t, arm.energy(state));
       if (stage) stage.track(arm.hand(state.q).at);
@@ -124,8 +131,7 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
   }
   if (![...state.q, ...state.qd].every(Number.isFinite)) {
     reset();
-    const why = study.angles ? ", or a body that turns freely came to a right angle about y, where the page’s three angles fail" : "";
-    tell(`The motion became too fast for the page’s steps${why}: the arm is back where it began.`);
+    tell("The motion became too fast for the page’s steps: the arm is back where it began.");
   }
 }
 

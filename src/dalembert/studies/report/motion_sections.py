@@ -72,7 +72,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     """Joint forces, split by cause."""
     if not robot.n:
         return Section("torques", "Torques", NO_JOINTS)
-    split = compute.torques(robot, m)
+    split, driven = compute.torques(robot, m), robot.independent_names()
     styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
     parts = [name for name in styles if getattr(split, name).any()]
     panels = [
@@ -86,6 +86,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
             _limit(robot, i),
         )
         for i, (unit, column) in enumerate(zip(force_units(robot), column_names(robot, ["tau"]), strict=True))
+        if robot.joint_names[i] in driven
     ]
     order = _ordered([p.size for p in panels])
     missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]

@@ -163,7 +163,7 @@ def _page(
     data = {
         "name": safe_name(robot.name),
         "links": list(robot.link_names),
-        "angles": bool(own.runs),  # of rotations, three each
+        "angles": [run.v + 1 for run in own.runs],  # the second of three, for each rotation
         "motion": computing.recorded(motion),
         "scene": scene(robot, motion, stage, looks) | ({"stand": 0.0} if flies else {}),  # nothing carries what is free
     }
