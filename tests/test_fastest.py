@@ -174,6 +174,51 @@ def test_limits_hold_between_the_points_too(friction, seed):
     assert fast.duration == pytest.approx(coarse.duration, rel=1e-2)
 
 
+ARMS = ("puma560", "stanford", "panda", "ur5")
+RUBBED = [(k, points, damping) for points in (100, 300, 1000) for damping in (3.0, 30.0) for k in range(80)]
+HARD = [(292, 300, 3.0), (292, 1000, 3.0)]  # a joint turns back where it has next to no inertia: rounds may not settle
+
+
+def rubbed(seed, damping):
+    """An arm with dry and viscous friction, waypoints, and torques with which it can be held anywhere on the way."""
+    rng, robot = np.random.default_rng(1000 + seed), arm(ARMS[seed % 4])
+    if robot.name == "puma560":
+        robot = robot.with_armature([1.14, 4.71, 0.83, 0.2, 0.18, 0.19])
+    viscous, dry = rng.uniform(0, damping, robot.n), rng.uniform(0, 2, robot.n)
+    low, high = np.maximum(robot.lower, -2), np.minimum(robot.upper, 2)
+    path = rng.uniform(0.6 * low, 0.6 * high, (int(rng.integers(2, 7)), robot.n))
+    weight = np.abs(robot.gravity_force(rng.uniform(low, high, (200, robot.n)))).max(axis=0)
+    return robot.with_friction(damping=viscous, coulomb=dry), path, 1.3 * weight + rng.uniform(3, 30, robot.n)
+
+
+@pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
+@pytest.mark.parametrize("seed, points, damping", [*HARD, *sweep(RUBBED, quick=(0, 1, 232, 242, 243))])
+def test_limits_hold_with_dry_and_viscous_friction(seed, points, damping):
+    robot, path, torque = rubbed(seed, damping)
+    limits = {"torque": torque, "velocity": np.inf}
+    fast = robot.fastest(path, **limits, points=points)
+    assert fast.over <= 1e-6
+    assert exceeded(fast, robot, **limits) <= 1e-6
+    assert fast.duration < 1.1 * robot.fastest(path, **limits, points=points, tolerance=None).duration
+
+
+def test_a_rail_with_so_much_friction_that_it_hardly_moves():
+    """The speed is that at which friction takes the whole force; the first round, which has no friction, is 40 times as fast."""
+    F, b, d = 10.0, 100.0, 3.0
+    for tolerance in (None, 1e-6):
+        assert slider(damping=b).fastest([[0.0], [d]], torque=F, tolerance=tolerance).duration == pytest.approx(d * b / F, rel=5e-3)
+
+
+def test_rounds_that_do_not_settle_give_the_best_one(monkeypatch):
+    robot, path, torque = rubbed(292, 3.0)
+    monkeypatch.setattr(parametrize, "MOST_ROUNDS", 1)
+    with pytest.warns(da.AccuracyWarning, match="limits are exceeded by"):
+        few = robot.fastest(path, torque=torque, velocity=np.inf, points=100)
+    assert len(few.found.s) > 350  # twice the points, and twice again
+    at_points = robot.fastest(path, torque=torque, velocity=np.inf, points=100, tolerance=None)
+    assert exceeded(few, robot, torque=torque) < 0.05 and few.duration < 1.02 * at_points.duration
+
+
 @pytest.mark.parametrize("points", [20, 100, 300])
 def test_few_points_are_refined(points):
     robot = arm("two_link", 0.5, 0.4)
@@ -372,13 +417,15 @@ def test_a_joint_that_can_only_push_cannot_stop():
         ("up", {"torque": 99}, "must hold"),
         (da.quintic([0], [1], 1.0), {"torque": 99}, "the path has 1 coordinates"),
         (da.quintic([[0, 0]], [[1, 1]], 1.0), {"torque": 99}, "waypoints (K, 2)"),
-        ([[0, 0], [1, 1]], {"torque": -1}, "torque of joint 'joint1'"),
+        ([[0, 0], [1, 1]], {"torque": -5}, "torque of joint 'joint1' must be above 0, got -5"),
+        ([[0, 0], [1, 1]], {"torque": 0}, "torque of joint 'joint1' must be above 0, got 0"),
+        ([[0, 0], [1, 1]], {"torque": [[5, -9], [-5, 9]]}, "'joint1' must be the least one below the greatest, got 5 to -5"),
         ([[0, 0], [1, 1]], {"torque": [1, 2, 3]}, "one number, 2 of them"),
-        ([[0, 0], [1, 1]], {"torque": 99, "velocity": 0}, "velocity of joint 'joint1'"),
+        ([[0, 0], [1, 1]], {"torque": 99, "velocity": 0}, "velocity of joint 'joint1' must be above 0, got 0"),
         ([[0, 0], [1, 1]], {"torque": 99, "points": 1}, "points must be an integer from 2 to 1000000"),
         ([[0, 0], [1, 1]], {"torque": 99, "points": [0, 1, 3]}, "points must increase from 0 to 1.414"),
         ([[0, 0], [1, 1]], {"torque": 99, "tolerance": 0}, "tolerance must be positive"),
-        ([[0, 0], [1, 1]], {"torque": 99, "step": 0}, "must be positive"),
+        ([[0, 0], [1, 1]], {"torque": 99, "step": 0}, "fastest: step must be positive"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(path, given, message):

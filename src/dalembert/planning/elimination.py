@@ -24,6 +24,7 @@ from dalembert.trace.program import Program, trace
 from dalembert.trace.source import NumpyKernel
 
 UNBOUNDED = 1e30
+GENTLY = 0.5  # of the highest next x
 
 
 class Rows(NamedTuple):
@@ -58,15 +59,17 @@ class Profile(NamedTuple):
     reachable: Array  # (P, 2)
 
 
-def profile(rows: Rows, most: Array, spacing: Array, start: Array, end: Array) -> Profile:
+def profile(rows: Rows, most: Array, spacing: Array, start: Array, end: Array, gently: bool = False) -> Profile:
     """The highest x along the path: `most` (P,) bounds it, `start` and `end` (2,) are its intervals at the ends.
+
+    Near points without inertia the highest x may force the next one to be very low. `gently` leaves out such x where others do.
 
     Where no x is left, the lower end of an interval is above the upper one; what is behind it means nothing.
     """
     limits = _limits(rows, most)
     for k, given in ((0, start), (-1, end)):
         limits[k] = max(limits[k, 0], given[0]), min(limits[k, 1], given[1])
-    reachable = _backward(rows, limits, 2 * spacing)
+    reachable = _backward(rows, limits, 2 * spacing, gently)
     x, u = _forward(rows, reachable, 2 * spacing)
     return Profile(x, u, limits, reachable)
 
@@ -87,14 +90,14 @@ def _limits(rows: Rows, most: Array) -> Array:
     return held.reshape(2, P).T.copy()
 
 
-def _backward(rows: Rows, limits: Array, d: Array) -> Array:
+def _backward(rows: Rows, limits: Array, d: Array, gently: bool) -> Array:
     """The x from which the end can be reached, (P, 2)."""
     kept = limits.copy()
     inner = [x[:-1] for x in (*rows, limits[:, 0], limits[:, 1])]
     after = [np.full((1, 1, 1, 1), x) for x in limits[-1]]
     found = [kept[:-1, k] for k in (0, 1)]
     given = [*after, *map(_reversed, inner), _reversed(d)]
-    ordered(_kernel("backward", rows.a.shape[1]), given, [*after, *map(_reversed, found)], (len(d), 1, 1))()
+    ordered(_kernel("gently" if gently else "backward", rows.a.shape[1]), given, [*after, *map(_reversed, found)], (len(d), 1, 1))()
     return kept
 
 
@@ -145,6 +148,15 @@ def _step_back(next_low: Any, next_high: Any, a: Any, b: Any, lo: Any, hi: Any, 
     return low, high, low, high
 
 
+def _gently_back(next_low: Any, next_high: Any, a: Any, b: Any, lo: Any, hi: Any, low: Any, high: Any, d: Any) -> Any:
+    """The same without the highest x from which the next one has to be below a share of what it may be, if others are left."""
+    least, most, *_ = _step_back(next_low, next_high, a, b, lo, hi, low, high, d)
+    well = where(GENTLY * next_high - next_low, GENTLY * next_high, next_low)
+    some, fewer, *_ = _step_back(well, next_high, a, b, lo, hi, low, high, d)
+    most = where(fewer - some, where(fewer - least, fewer, most), most)
+    return least, most, least, most
+
+
 def _step_on(x: Any, a: Any, b: Any, lo: Any, hi: Any, next_low: Any, next_high: Any, d: Any) -> Any:
     """The greatest u, and the next x."""
     u = (next_high - x) / d
@@ -163,9 +175,9 @@ def _program(name: str, m: int) -> Program:
     after: dict[str, Any] = {"next_low": (), "next_high": ()}
     if name == "pairs":
         return trace(_pairs, {**one, **row, **{f"{key}2": (m,) for key in row}}, outputs=("new_low", "new_high"))
-    if name == "backward":
+    if name in ("backward", "gently"):
         outputs = ("new_low", "new_high", "kept_low", "kept_high")
-        return trace(_step_back, {**after, **row, **one, "d": ()}, outputs=outputs)
+        return trace(_gently_back if name == "gently" else _step_back, {**after, **row, **one, "d": ()}, outputs=outputs)
     return trace(_step_on, {"x": (), **row, **after, "d": ()}, outputs=("new", "kept", "u"))
 
 

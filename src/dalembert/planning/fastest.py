@@ -51,7 +51,7 @@ def fastest(
     >>> arm = da.robot("two_link")
     >>> fast = arm.fastest([[0.0, 0.0], [1.0, -0.5], [1.5, 0.5]], torque=[40.0, 15.0])
     >>> fast
-    <Trajectory of two_link: ... samples, 0.79... s>
+    <Fastest of two_link: ... samples, 0.79... s>
     >>> bool(abs(fast.tau).max() <= 40.0 * (1 + 1e-6)), fast.limiting[0]
     (True, Limiting(joint='joint1', kind='torque', side=1))
     """
@@ -67,7 +67,7 @@ def fastest(
     if step is None:
         (q, q1, q2), y, u = found.terms[:3], np.sqrt(found.profile.x), np.append(found.profile.u, found.profile.u[-1])
     else:
-        time = instants(time[-1], step, 3 * robot.n + 1)
+        time = instants(time[-1], positive(step, "fastest: step"), 3 * robot.n + 1)
         s, y, u, _ = along(found, time)
         q, q1, q2 = line.at(s)
     tau, accelerations = forces(robot, q, q1, q2, y, u), q1 * u[:, None] + q2 * np.square(y)[:, None]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array, cross, rotate_back, split
+from dalembert.arguments import positive
 from dalembert.derived.task_space import ROWS
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
 from dalembert.motion.hand import HandSamples, sample
@@ -101,7 +102,7 @@ def _samples(path: Any, step: float) -> HandSamples:
     """The path at equal steps, if it is one of the hand."""
     wanted = (), (4, 4), (6,), (6,)
     try:
-        found = sample(path, step)
+        found = sample(path, positive(step, "follow: step"))
         if all(np.shape(x) == (len(found.time), *shape) for x, shape in zip(found, wanted, strict=True)):
             return HandSamples(*(np.ascontiguousarray(x, dtype=float) for x in found))
     except (AttributeError, TypeError):

@@ -49,8 +49,10 @@ def _pair(robot: Model, given: Any, name: str) -> Array:
     low, high = value if value.ndim == 2 else (-value, value)
     pair = np.array([np.broadcast_to(low, robot.n), np.broadcast_to(high, robot.n)])
     for i in np.flatnonzero(~(pair[0] < pair[1]) | (name != "torque") * ~((pair[0] < 0) & (pair[1] > 0))):
-        reason = "least below the greatest" if name == "torque" else "above 0, or from below 0 to above 0"
-        raise Error(f"fastest: {name} of joint {robot.joint_names[i]!r} must be {reason}, got {pair[0, i]:g} to {pair[1, i]:g}")
+        reason = "the least one below the greatest" if name == "torque" and value.ndim == 2 else "above 0"
+        reason += ", or from below 0 to above 0" if name != "torque" and value.ndim == 2 else ""
+        told = f"{pair[0, i]:g} to {pair[1, i]:g}" if value.ndim == 2 else f"{pair[1, i]:g}"
+        raise Error(f"fastest: {name} of joint {robot.joint_names[i]!r} must be {reason}, got {told}")
     return pair
 
 

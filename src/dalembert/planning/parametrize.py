@@ -20,12 +20,15 @@ from dalembert.planning.impossible import why_not
 from dalembert.planning.limits import Limits, Terms, rubbing, smooth_friction, terms
 
 PARTS = 4  # of an interval between whose ends limits are looked at
-ROUNDS = 5  # at most, for friction alone
+ROUNDS = 20  # at most, for friction alone; most motions take 5
+SLOWER = 12  # times that the rate is halved about which tangents are taken
 MOST_ROUNDS = 16  # until limits hold between the points
 COARSE = 5e-3  # of a limit: an interval that exceeds it by more is split
 MORE = 1.1  # times what has to be taken off limits, since the next round has other forces
 SPLITS = 4  # rounds that may split
+DOUBLINGS = 2  # of all points, where rounds do not lead to limits that hold
 MET = 1e-7  # of the largest x: friction has settled
+ROUGHLY = 0.5  # the same before forces are looked at between the points
 NEARLY = 1e-3  # the same where forces were looked at, since the next round would be nearer by the square
 SLOWEST = 1e-4  # of the largest ds/dt: no tangent is taken below it
 
@@ -69,43 +72,66 @@ def parametrize(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
 
 def _at_points(robot: Model, curve: Curve, known: Limits, s: Array) -> Found:
     """Limits hold at the points."""
-    points, x, viscous = terms(robot, curve, s, known), np.zeros(len(s)), rubbing(robot).by_speed
-    slack = Slack.none(len(s) - 1, points.a.shape[1])
+    points = terms(robot, curve, s, known)
+    return Found(s, _settling(robot, curve, points, s, MET, gently=False), points, np.nan)
+
+
+def _settling(robot: Model, curve: Curve, points: Terms, s: Array, share: float, gently: bool) -> Profile:
+    """The highest speed under limits at the points, once the friction that depends on it has settled to a share of x."""
+    slack, x = Slack.none(len(s) - 1, points.a.shape[1]), np.zeros(len(s))
     for number in count(1):
-        solved, reason = _solved(robot, curve, points, s, x, slack)
+        solved, reason = _solved(robot, curve, points, s, x, slack, gently)
         if reason:
             raise Error(f"fastest: {reason}")
-        if not viscous or _settled(solved.x, x, MET) or number == ROUNDS:
-            return Found(s, solved, points, np.nan)
+        if not rubbing(robot).by_speed or _settled(solved.x, x, share) or number == ROUNDS:
+            return solved
         x = solved.x
     raise AssertionError
 
 
 def _everywhere(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float) -> Found:
-    """Limits hold between the points, too."""
-    x, viscous = np.zeros(len(s)), rubbing(robot).by_speed
+    """Limits hold between the points, too; where rounds do not get there, with twice as many points."""
+    best = _refined(robot, curve, known, s, tolerance)
+    for _ in range(DOUBLINGS):
+        if best.over <= tolerance:
+            break
+        s = np.sort(np.append(s, (s[1:] + s[:-1]) / 2))
+        best = _better(best, _refined(robot, curve, known, s, tolerance), tolerance)
+    return best
+
+
+def _refined(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float) -> Found:
+    """The best of some rounds: the first one that exceeds no limit and has settled, else the one that exceeds them least."""
     points, *inner = _terms(robot, curve, known, s)
-    slack = Slack.none(len(s) - 1, points.a.shape[1])
+    solved, reason, viscous = _settling(robot, curve, points, s, ROUGHLY, gently=True), "", rubbing(robot).by_speed
+    x, slack, best = solved.x, Slack.none(len(s) - 1, points.a.shape[1]), Found(s, solved, points, np.inf)
     for number in count(1):
-        solved, reason = _solved(robot, curve, points, s, x, slack)
-        if reason and (number == 1 or number > SPLITS):
-            raise Error(f"fastest: {reason}")
+        settled = not viscous or (number > 1 and _settled(solved.x, x, NEARLY))
         if reason:  # too much was taken off: finer points need less
             coarse, new = np.ones(len(s) - 1, dtype=bool), slack
         else:
             excess, new = _between(robot, points, inner, solved)
-            settled, x = not viscous or _settled(solved.x, x, NEARLY), solved.x
-            if (excess.max() <= tolerance and settled) or number == MOST_ROUNDS:
-                return Found(s, solved, points, float(excess.max()))
-            coarse = (excess > COARSE) & (new.rise > COARSE / 2)
+            x, found = solved.x, Found(s, solved, points, float(excess.max()))
+            best = _better(best, found, tolerance)
+            if found.over <= tolerance and settled:
+                return found
+            coarse = (new.rise > COARSE / 2) & ((excess > COARSE) | (viscous and number == 1))
+        if number == MOST_ROUNDS or (reason and number > SPLITS):
+            return best
         if number <= SPLITS and coarse.any():
             s, x = _split(s, x, coarse)
             points, *inner = _terms(robot, curve, known, s)
             slack = Slack.none(len(s) - 1, points.a.shape[1])
         else:
             new = new.widened(tolerance / 5)
-            slack = new if number < 3 else Slack(*map(np.maximum, slack, new))  # so that two do not take turns
+            slack = Slack(*map(np.maximum, slack, new)) if number > 2 and settled else new  # so that two do not take turns
+        solved, reason = _solved(robot, curve, points, s, x, slack, gently=True)
     raise AssertionError
+
+
+def _better(first: Found, second: Found, tolerance: float) -> Found:
+    """That which exceeds limits less, and of two that keep them the faster one."""
+    return min(first, second, key=lambda found: (max(found.over, tolerance), moments(found.s, found.profile.x)[-1]))
 
 
 def _terms(robot: Model, curve: Curve, known: Limits, s: Array) -> list[Terms]:
@@ -114,12 +140,19 @@ def _terms(robot: Model, curve: Curve, known: Limits, s: Array) -> list[Terms]:
     return [terms(robot, curve, place, known) for place in places]
 
 
-def _solved(robot: Model, curve: Curve, at: Terms, s: Array, x: Array, slack: Slack) -> tuple[Profile, str]:
-    """One round, with the tangents of friction about x, and why there is no solution."""
-    rows, most = _rows(robot, at, np.diff(s), x, slack)
+def _solved(robot: Model, curve: Curve, at: Terms, s: Array, x: Array, slack: Slack, gently: bool) -> tuple[Profile, str]:
+    """One round, with the tangents of friction about x, and why there is no solution.
+
+    Below x a tangent has more friction than there is. Where that leaves no way, tangents about slower motions are tried.
+    """
     start, end = (np.array([0.0, UNBOUNDED * free]) for free in curve.free)  # any x where the curve itself stands still
-    solved = profile(rows, most, np.diff(s), start, end)
-    return solved, why_not(robot, at, rows, solved, s)
+    for number in count():
+        rows, most = _rows(robot, at, np.diff(s), x / 4**number, slack)
+        solved = profile(rows, most, np.diff(s), start, end, gently)
+        reason = why_not(robot, at, rows, solved, s)
+        if not reason or number == SLOWER or not x.any() or not rubbing(robot).by_speed:
+            return solved, reason
+    raise AssertionError
 
 
 def _settled(x: Array, before: Array, share: float) -> bool:

@@ -49,6 +49,9 @@ class Fastest(Trajectory):
     known: Limits
     found: Found
 
+    def __repr__(self) -> str:
+        return f"<Fastest of {self.robot.name}: {len(self)} samples, {self.duration:g} s>"
+
     @property
     def n(self) -> int:
         """Number of coordinates."""
