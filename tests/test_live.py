@@ -328,7 +328,8 @@ def test_a_dropped_arm_falls_and_holds_again(visit):
     tab.wait_for_timeout(200)
     assert tab.evaluate("[state.t, live.frames]") == stopped  # nothing is computed while nothing moves
     tab.click("#reset")
-    close(tab.evaluate("Array.from(state.q)"), follow(da.robot("two_link")).q[100], 1e-15)
+    close(tab.evaluate("Array.from(state.q)"), follow(da.robot("two_link")).q[0], 1e-15)
+    assert tab.evaluate("Array.from(state.q)") == before and tab.inner_text("#clock") == "0.00 s"  # where it was when it opened
 
 
 @pytest.mark.slow
@@ -626,7 +627,9 @@ def test_margins():
     panda = da.robot("panda")
     tau = np.zeros((3, 7))
     tau[1, 1] = -panda.links[1].joint.effort_limit / 4
-    assert margin(panda, tau) == (0.75, "panda_joint2")
+    motion = follow(panda)
+    assert margin(panda, motion, tau) == (0.75, "panda_joint2")
+    assert margin(panda, motion._replace(limits=np.array([[-43.5], [50.0]]) * np.ones(7)), tau) == (0.5, "panda_joint2")
 
 
 def test_where_the_page_goes(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from conftest import STRUCTURES, close, sweep
 import dalembert as da
 from dalembert.files import load_states
 from dalembert.studies import report
-from dalembert.studies.report import charts, compute, figures, model_sections, motion_sections, page, scene
+from dalembert.studies.report import charts, compute, figures, header, model_sections, motion_sections, page, scene
 from dalembert.studies.report.motion import ends, follow
 
 pytest.importorskip("latex2mathml", reason="needs the study extra")
@@ -194,6 +194,21 @@ def test_lanes_show_how_near_torques_are_to_their_limits():
     np.testing.assert_allclose(sum(full), 100 * share.sum() / 200, atol=1.5)
     assert body.count('<svg class="lane"') == 2 and "<td>100%</td>" in body
     assert "lane" not in motion_sections.torques(robot, follow(robot)).body  # it has no limits of its own
+
+
+def test_all_of_the_report_has_the_limits_of_the_motion():
+    """With less torque than the robot has, charts, lanes and the headline say the same, short peaks included."""
+    robot = da.robot("panda")
+    path = 0.7 * robot.random_configuration(np.random.default_rng(0), 5)
+    fast = robot.fastest(path, torque=[60.0, 60.0, 60.0, 60.0, 8.0, 8.0, 8.0])
+    motion = follow(robot, fast)
+    assert header._margin(robot, motion, robot.inverse_dynamics(*motion[1:4]))[0].startswith("torque margin 0 % at panda_joint")
+    section = motion_sections.torques(robot, motion)
+    assert sorted(panel.limit for panel in section.figures[0].panels) == [8.0] * 3 + [60.0] * 4
+    assert "the limit for which the motion was made" in section.body
+    told = dict(re.findall(r'aria-label="(panda_joint\d): at most (\d+)% of the torque limit"', section.body))
+    peaks = np.abs(fast.saturation).max(axis=0)
+    assert all(int(told[name]) >= round(100 * x) for name, x in zip(robot.joint_names, peaks, strict=True))
 
 
 @pytest.mark.slow

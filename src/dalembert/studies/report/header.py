@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.robots import Robot
 from dalembert.studies.report.figures import number
+from dalembert.studies.report.lanes import saturation
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
 from dalembert.version import __version__
@@ -56,7 +57,7 @@ def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
-        facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, tau)]
+        facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, motion, tau)]
     facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
     if doubts := len(robot.check()):
         facts.append((_counted(doubts, "doubtful figure"), ' class="doubt"'))
@@ -74,27 +75,26 @@ def _largest(robot: Robot, tau: Array) -> list[str]:
     return words
 
 
-def margin(robot: Robot, tau: Array) -> tuple[float, str] | None:
+def margin(robot: Robot, motion: SampledMotion, tau: Array) -> tuple[float, str] | None:
     """How much of a joint's largest torque a motion leaves at least, and at which joint; None where no limits are known.
 
     >>> import dalembert as da
-    >>> margin(da.robot("two_link"), np.ones((5, 2))) is None
+    >>> from dalembert.studies.report.motion import follow
+    >>> arm = da.robot("two_link")
+    >>> margin(arm, follow(arm), np.ones((201, 2))) is None
     True
     """
-    limits = np.array([joint.effort_limit for joint in robot.joints])
-    known = np.isfinite(limits) & (limits > 0)
-    if not known.any():
-        return None
-    left = np.where(known, 1 - np.abs(tau).max(axis=0) / np.where(known, limits, 1.0), np.inf)
+    left = 1 - np.nan_to_num(saturation(robot, motion, tau).max(axis=0), nan=-np.inf)
     k = int(left.argmin())
-    return float(left[k]), robot.joint_names[k]
+    return (float(left[k]), robot.joint_names[k]) if np.isfinite(left[k]) else None
 
 
-def _margin(robot: Robot, tau: Array) -> tuple[str, str]:
-    found = margin(robot, tau)
+def _margin(robot: Robot, motion: SampledMotion, tau: Array) -> tuple[str, str]:
+    found = margin(robot, motion, tau)
     if found is None:
         return "torque margin unknown (no limits in the model)", ""
     share, joint = found
-    if share < 0:
+    if share < -1e-5:  # a motion at its limits may be beyond them by rounding, or by its tolerance
         return f"limit of {joint} exceeded by {-100 * share:.0f} %", ' class="bad"'
-    return f"torque margin {100 * share:.0f} % at {joint}", ""
+    whose = "" if motion.limits is None else ", of the limits for which the motion was made"
+    return f"torque margin {100 * share:.0f} % at {joint}{whose}", ""

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.model.model import Model
 from dalembert.studies.report.figures import table_html
+from dalembert.studies.report.motion import SampledMotion, torque_limits
 
 LEVELS = 10  # shades below the limit
 FULL = 0.99  # of a limit: the joint gives all it has
@@ -20,6 +22,12 @@ def lanes(names: tuple[str, ...], time: Array, share: Array) -> str:
     rows = [(escape(names[i]), _lane(names[i], time, np.abs(share[:, i])), *_figures(time, np.abs(share[:, i]))) for i in limited]
     head = ("joint", "share of its torque limit over time", "largest", "at the limit")
     return table_html(head, rows, text=(0, 1), caption="How near the torques are to their limits", style="lanes")
+
+
+def saturation(robot: Model, motion: SampledMotion, tau: Array) -> Array:
+    """Torques (T, n) of a motion as shares of their limits, peaks between its samples included; NaN for joints without limits."""
+    found = np.abs(shares(tau, torque_limits(robot, motion)))
+    return found if motion.shares is None else np.maximum(found, motion.shares)
 
 
 def shares(tau: Array, limits: Array) -> Array:

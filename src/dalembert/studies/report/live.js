@@ -76,7 +76,9 @@ function setMode(mode) {
 
 function reset() {
   setMode("hold");
-  follow(motion.time[Math.floor(motion.time.length / 2)]);
+  state.now = first;
+  follow(first);
+  showTime();
   state.qd.fill(0);
   state.qdd.fill(0);
   [state.t, state.push, state.drag] = [0, null, null];

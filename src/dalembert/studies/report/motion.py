@@ -25,6 +25,7 @@ class SampledMotion(NamedTuple):
     qdd: Array
     told: str
     limits: Array | None = None  # the least and the greatest torques, (2, n), where the motion was made for some
+    shares: Array | None = None  # of these limits, the largest that each joint reaches around each sample, (T, n)
 
     @property
     def step(self) -> float:
@@ -90,10 +91,28 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
         given: Any = path
         time = np.linspace(0.0, float(given.duration), samples)
         q, qd, qdd = (np.asarray(x, dtype=float) for x in given(time))
-        motion = SampledMotion(time, q, qd, qdd, told, limits)
+        motion = SampledMotion(time, q, qd, qdd, told, limits, _peaks(path, time))
     else:
         raise Error(f"path must be a motion such as da.quintic(start, goal, duration) or a Trajectory, got {brief(path)}")
     return _checked(robot, motion)
+
+
+def torque_limits(robot: Model, motion: SampledMotion) -> Array:
+    """The least and the greatest force of every joint, (2, n): the motion's own, else the robot's."""
+    if motion.limits is not None:
+        return motion.limits
+    most = [joint.effort_limit or np.inf for joint in robot.joints]
+    return np.array([[-x for x in most], most])
+
+
+def _peaks(path: Any, time: Array) -> Array | None:
+    """The largest shares of limits that a path with a `saturation` of its own (P, n) reaches around each instant, (T, n)."""
+    if not hasattr(path, "saturation"):
+        return None
+    near = np.searchsorted((time[1:] + time[:-1]) / 2, path.time)
+    found = np.zeros((len(time), path.n))
+    np.maximum.at(found, near, np.abs(path.saturation))
+    return found
 
 
 def _resting(robot: Model, samples: int, path: Any, told: str) -> SampledMotion:

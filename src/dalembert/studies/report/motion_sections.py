@@ -10,8 +10,8 @@ from dalembert.robots import Robot
 from dalembert.studies.report import compute
 from dalembert.studies.report.charts import Panel, Series
 from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
-from dalembert.studies.report.lanes import lanes, shares
-from dalembert.studies.report.motion import SampledMotion
+from dalembert.studies.report.lanes import lanes, saturation
+from dalembert.studies.report.motion import SampledMotion, torque_limits
 
 LINES = 8  # of different colours in one chart
 ENTRIES = 36  # of the mass matrix that a page keeps
@@ -75,6 +75,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     split, driven = compute.torques(robot, m), robot.independent_names()
     styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
     parts = [name for name in styles if getattr(split, name).any()]
+    low, high = torque_limits(robot, m)
     panels = [
         Panel(
             robot.joint_names[i],
@@ -83,7 +84,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
                 *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
                 Series("total", split.total[:, i], "total", column),
             ),
-            _limit(robot, i),
+            float(high[i]) if low[i] == -high[i] else np.inf,  # lanes show limits that differ by direction
         )
         for i, (unit, column) in enumerate(zip(force_units(robot), column_names(robot, ["tau"]), strict=True))
         if robot.joint_names[i] in driven
@@ -91,26 +92,16 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     order = _ordered([p.size for p in panels])
     missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]
     none = f" There is no {' and no '.join(missing)} part." if missing else ""
-    limits = " Dashed in orange: the joint’s limit, where it is near." if any(np.isfinite(p.limit) for p in panels) else ""
+    whose = "the joint’s limit" if m.limits is None else "the limit for which the motion was made"
+    limits = f" Dashed in orange: {whose}, where it is near." if any(np.isfinite(p.limit) for p in panels) else ""
     caption = (
         "The joint forces of the motion. Inertial: M(q) q̈, armature included. Coriolis: products of two different velocities. "
         f"Centrifugal: squares of velocities. Gravity: the forces that hold the arm still.{none}{limits}"
     )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
-    near = lanes(robot.joint_names, m.time, shares(split.total, _limits(robot) if m.limits is None else m.limits))
+    near = lanes(robot.joint_names, m.time, saturation(robot, m, split.total))
     return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect) + near)
-
-
-def _limits(robot: Robot) -> Array:
-    """The least and the greatest force of every joint, (2, n)."""
-    most = [_limit(robot, i) for i in range(robot.n)]
-    return np.array([[-x for x in most], most])
-
-
-def _limit(robot: Robot, i: int) -> float:
-    """The largest force of a joint; infinite where the model has none (files write 0)."""
-    return robot.joints[i].effort_limit or np.inf
 
 
 def _ordered(sizes: list[float]) -> list[int]:
