@@ -7,8 +7,9 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers, positive, whole
 from dalembert.errors import AccuracyWarning, Error, LimitWarning, brief, warn
-from dalembert.model.model import Model, a_robot, refuse_loops
+from dalembert.model.model import Model
 from dalembert.motion.paths import instants
+from dalembert.planning.able import with_rates
 from dalembert.planning.curves import Curve, curve
 from dalembert.planning.limits import limits
 from dalembert.planning.parametrize import Found, moments, parametrize
@@ -55,8 +56,7 @@ def fastest(
     >>> bool(abs(fast.tau).max() <= 40.0 * (1 + 1e-6)), fast.limiting[0]
     (True, Limiting(joint='joint1', kind='torque', side=1))
     """
-    a_robot(robot, "fastest")
-    _able(robot)
+    with_rates(robot, "fastest")
     line, known = curve(path, robot), limits(robot, torque, velocity, acceleration)
     allowed = None if tolerance is None else positive(tolerance, "fastest: tolerance")
     found = parametrize(robot, line, known, _points(points, line), allowed)
@@ -85,16 +85,6 @@ def _within(robot: Model, found: Found) -> None:
         joint, place = robot.joints[int(i)], f"{found.s[k]:.6g} of {found.s[-1]:.6g}"
         range_ = f"{joint.lower:g} and {joint.upper:g}"
         warn(f"joint {joint.name!r} of {robot.name} passes its limits, {range_}, on the path at s = {place}", LimitWarning)
-
-
-def _able(robot: Model) -> None:
-    """Robots whose velocities are the rates of their positions, and which have no loops."""
-    refuse_loops(robot, "fastest")
-    if robot.runs:
-        run = robot.runs[0]
-        raise Error(f"fastest: a path in joint space cannot have the {run.kind} joint {run.joint!r} of {robot.name}")
-    if not robot.n:
-        raise Error(f"fastest: {robot.name} has no joints that move")
 
 
 def _points(given: Any, line: Curve) -> Array:

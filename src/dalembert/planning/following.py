@@ -81,7 +81,7 @@ def follow(
     """
     asked = request(robot, "follow", link, ROWS if rows is None else rows, frame, limits, tolerance, posture)
     _check_rows(asked)
-    samples = _samples(path, step)
+    samples = _samples(path, positive(step, "follow: step"))
     first = _first(asked, samples.pose[0], None if q0 is None else positions(robot, "follow", "q0", q0))
     q = _chosen(asked, samples, *_along(asked, samples.pose, first))
     qd, qdd = _rates(asked, samples, q)
