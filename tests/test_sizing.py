@@ -260,10 +260,11 @@ def test_the_payload_map_against_each_pose():
 
 
 def test_the_section_has_the_joints_that_cover_most():
-    robot = da.robot("ur5")
-    rates = np.ones((2, robot.n))
-    case = Case(carrying(robot, (0.0, 0.0, 0.0)), motor_curves(robot, CURVE), (0.0, 1.0), robot.lower, robot.upper, *rates)
-    assert [robot.joint_names[j] for j in _pair(case)] == ["shoulder_lift_joint", "elbow_joint"]
+    for name, pair in {"ur5": (1, 2), "puma560": (1, 2), "panda": (1, 3), "stanford": (1, 2), "planar_3r": (0, 1)}.items():
+        robot = da.robot(name)
+        ends = np.nan_to_num(robot.lower, neginf=-np.pi), np.nan_to_num(robot.upper, posinf=np.pi)
+        case = Case(carrying(robot, (0.0, 0.0, 0.0)), motor_curves(robot, CURVE), (0.0, 1.0), *ends, *np.ones((2, robot.n)))
+        assert _pair(case) == pair
 
 
 def test_the_map_at_full_speed_has_all_directions():

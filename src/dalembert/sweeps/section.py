@@ -86,19 +86,20 @@ def _tool(case: Case, q: Array) -> Array:
 
 
 def _pair(case: Case) -> tuple[int, ...]:
-    """The two joints in whose section the tool covers the largest area."""
+    """The two joints with which the tool covers the largest area of a plane; less counts what leaves it, as by a turning base."""
     if case.n == 1:
         return (0,)
     pairs = list(combinations(range(case.n), 2))
     places = [_tool(case, _grid(case, pair, COARSE)[0]).reshape(-1, 3) for pair in pairs]
     wide = max(float(np.ptp(x, axis=0).max()) for x in places) or 1.0
-    areas = [_area(x @ _plane(case.arm.robot, x)[0].T, wide) for x in places]
+    areas = [_area(x, _plane(case.arm.robot, x)[0], wide) for x in places]
     return pairs[int(np.argmax(areas))]
 
 
-def _area(place: Array, wide: float) -> int:
-    """How many cells of a grid points (k, 2) are in."""
-    return len(np.unique(np.round(place / wide * CELLS).astype(int), axis=0))
+def _area(places: Array, sides: Array, wide: float) -> float:
+    """How many cells of a plane points (k, 3) are in, by how flat they lie."""
+    cells = np.unique(np.round(places @ sides.T / wide * CELLS).astype(int), axis=0)
+    return len(cells) * (1 - float(np.ptp(places @ np.cross(*sides))) / wide)
 
 
 def _plane(robot: Model, places: Array) -> tuple[Array, tuple[str, str]]:
