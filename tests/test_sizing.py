@@ -13,7 +13,7 @@ from dalembert.cli import main
 from dalembert.sweeps.duty import duty_cycle, motion_of
 from dalembert.sweeps.loads import carrying, largest
 from dalembert.sweeps.motors import limits_at, motor_curves
-from dalembert.sweeps.section import raster
+from dalembert.sweeps.section import _corners, _pair, raster
 from dalembert.sweeps.worst import Case, forces
 
 CURVE = da.MotorCurve([0.0, 1.0, 3.0], [90.0, 80.0, 40.0], [50.0, 45.0, 20.0])
@@ -195,7 +195,8 @@ def test_duty_cycles_against_fine_sums():
     assert np.allclose(found.tau, loaded[1].tau, rtol=1e-10, atol=1e-10)
     shares = np.max([np.abs(x.tau) / CURVE.peak_at(x.qd) for x in loaded], axis=(0, 1))
     assert np.allclose(found.margin, 1 / shares, rtol=1e-9)
-    assert np.allclose(np.abs(found.peak), CURVE.peak_at(found.peak_speed) / found.margin, rtol=1e-9)
+    assert np.allclose(np.abs(found.tightest), CURVE.peak_at(found.tightest_speed) / found.margin, rtol=1e-9)
+    assert np.allclose(np.abs(found.peak), np.max([np.abs(x.tau) for x in loaded], axis=(0, 1)), rtol=1e-9)
     speed = np.sqrt(np.trapezoid(motion.qd**2, motion.time, axis=0) / 1.3)
     assert np.allclose(found.continuous, CURVE.continuous_at(speed), rtol=1e-5)
     assert np.allclose(found.rms_margin, found.continuous / found.rms)
@@ -256,6 +257,21 @@ def test_the_payload_map_against_each_pose():
     shown, (left, right, low, high) = raster(whole, whole.standing, 40)
     assert np.nanmin(shown) >= whole.standing.min() - 1e-9 and shown.shape == (41, 41)
     assert left < -1.9 and right > 1.9 and low < -1.9 and high > 1.9
+
+
+def test_the_section_has_the_joints_that_cover_most():
+    for name, pair in {"ur5": (1, 2), "puma560": (1, 2), "panda": (1, 3), "stanford": (1, 2), "planar_3r": (0, 1)}.items():
+        robot = da.robot(name)
+        ends = np.nan_to_num(robot.lower, neginf=-np.pi), np.nan_to_num(robot.upper, posinf=np.pi)
+        case = Case(carrying(robot, (0.0, 0.0, 0.0)), motor_curves(robot, CURVE), (0.0, 1.0), *ends, *np.ones((2, robot.n)))
+        assert _pair(case) == pair
+
+
+def test_the_map_at_full_speed_has_all_directions():
+    for n in (1, 3, 7, 10):
+        assert len(np.unique(_corners(n), axis=0)) == 2**n
+    some = _corners(12)
+    assert len(some) == 1024 and (np.abs(some) == 1).all()
 
 
 def test_the_density_counts_all_states():

@@ -442,6 +442,50 @@ def test_clusters_have_the_same_bits_and_survive_a_killed_worker(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_address_of_a_cluster_is_enough(arm, small):
+    distributed = pytest.importorskip("distributed")
+    wanted = arm.sweep(over=OVER, samples=30_000)
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:  # no client is open
+        found = arm.sweep(over=OVER, samples=30_000, cluster=cluster.scheduler_address)
+    assert same(found.totals, wanted.totals)
+
+
+@pytest.mark.parametrize(("threads", "ahead"), [([4, 4], 6 * 4), ([40, 40], 2)])
+def test_a_large_node_has_one_task_at_a_time(arm, small, monkeypatch, threads, ahead):
+    pytest.importorskip("distributed")
+    from dalembert.sweeps import clusters
+
+    class Later:
+        def result(self):
+            return (Totals.empty(Reductions(), 2), []), 1e-3
+
+    class Client:
+        loop, asked = None, 0
+
+        def submit(self, *given, **options):
+            self.asked += 1
+            return Later()
+
+        def cancel(self, *given, **options):
+            pass
+
+    class Finished(list):
+        def __init__(self, futures, loop=None):
+            super().__init__(futures[:1])
+            client.begun = len(futures)
+
+        def update(self, more):
+            pass
+
+    client = Client()
+    monkeypatch.setattr(clusters, "_workers", lambda _: threads)
+    monkeypatch.setattr("distributed.as_completed", Finished)
+    job = arm.sweep(over=OVER, samples=100).job
+    list(clusters._distributed(client, Task(job), range(100_000)))
+    assert client.begun == ahead
+
+
+@pytest.mark.slow
 def test_faults_of_clusters_are_told_in_a_line(arm, monkeypatch):
     distributed = pytest.importorskip("distributed")
     from dalembert.sweeps import clusters
@@ -489,6 +533,33 @@ def test_states_are_stored_as_xarray_reads_them(arm, small, tmp_path):
         arm.sweep(["inverse_dynamics", "mass_matrix"], OVER, 3_001, seed=1, store=tmp_path / "all.zarr")
 
 
+def test_a_checkpoint_and_a_store_go_on_together(arm, small, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    kept, states = tmp_path / "kept.jsonl", tmp_path / "all.zarr"
+
+    def stop(done, total):
+        if done > 5_000:
+            raise KeyboardInterrupt
+
+    both = {"over": OVER, "samples": 30_000, "checkpoint": kept, "store": states}
+    assert arm.sweep(**both, progress=stop).done < 30_000
+    for other in (None, tmp_path / "other.zarr"):
+        with pytest.raises(Error, match="was begun with"):
+            arm.sweep(**both | {"store": other})
+    assert not (tmp_path / "other.zarr").exists()
+    found = arm.sweep(**both)
+    assert 5_000 < found.before < found.done == 30_000 and f"{found.before:,} of them from the checkpoint" in str(found)
+    stored = zarr.open_group(str(states), mode="r", zarr_format=2)["inverse_dynamics"][:]
+    assert np.array_equal(stored, found.values(np.arange(30_000))["inverse_dynamics"])
+    assert "a second" not in str(arm.sweep(**both))
+    alone = tmp_path / "alone.jsonl"
+    arm.sweep(over=OVER, samples=3_000, checkpoint=alone)
+    with pytest.raises(Error, match="was begun without this store"):
+        arm.sweep(over=OVER, samples=3_000, checkpoint=alone, store=tmp_path / "late.zarr")
+    with pytest.raises(Error, match="there is no folder"):
+        arm.sweep(over=OVER, samples=3_000, store=tmp_path / "nowhere" / "late.zarr")
+
+
 def test_what_was_found_is_saved(arm, tmp_path):
     found = arm.sweep(over=OVER, samples=100, reduce=EVERYTHING)
     saved = json.loads(found.save(tmp_path / "found.json").read_text())
@@ -517,6 +588,12 @@ BAD = {
     "itself": ({"over": OVER | {"q": lambda q: q}}, "q is a function of itself"),
     "a payload in the regressor": ({"quantities": "regressor", "over": OVER | {"q": (0, 1), "payload": 1.0}}, "payload, payload_com cannot vary in regressor"),
     "no limits": ({"over": {"q": (0, 1)}, "quantities": "mass_matrix", "reduce": "limits"}, "mass_matrix has no limits of its own"),
+    "a place of no load": ({"over": OVER | {"payload_com": ([0, 0, 0], [0.1, 0, 0])}}, "payload_com is the place of a load, and there is none; give payload"),
+    "gravity twice": ({"over": OVER | {"gravity": [0, 0, -9], "gz": (-10, -9)}}, "gravity and gz contradict each other"),
+    "no efforts": ({"over": OVER, "reduce": "limits"}, "inverse_dynamics has no limits of its own; give them"),
+    "some of a grid": ({"over": dict.fromkeys(OVER, (0, 1, 2)), "samples": 10}, "a grid of 64 points; leave samples out, .* got 10"),
+    "an exponential": ({"over": {"q": (0, 1)}, "quantities": {"f": lambda q: np.exp(q[0])}}, r"f: .*exp.*it may use .*np\.sqrt"),
+    "a comparison": ({"over": OVER | {"qd": lambda q: q[0] > 0}}, r"over: qd: .*'>' not supported.*x\.where"),
     "a file that is none": ({"over": OVER | {"q": (0, 1)}, "checkpoint": "/nowhere/at/all"}, "there is no folder '/nowhere/at'"),
     "a file of others": ({"over": OVER | {"q": (0, 1)}, "checkpoint": __file__}, "is not a checkpoint of a sweep"),
 }  # fmt: skip
@@ -529,6 +606,12 @@ def test_mistakes_are_told_in_a_line(name):
     over = {k: v for k, v in arguments["over"].items() if v is not None}
     with pytest.raises(Error, match=message):
         free.sweep(**{"samples": 100, **arguments, "over": over})
+
+
+def test_a_float_may_say_how_many(arm):
+    assert arm.sweep(over=OVER, samples=1e3).done == 1000
+    with pytest.raises(Error, match="samples must be an integer"):
+        arm.sweep(over=OVER, samples=1.5)
 
 
 def test_a_reduction_that_was_not_asked_for(arm):

@@ -36,14 +36,17 @@ def digest(job: Job) -> str:
 
 
 @contextmanager
-def checkpointed(path: Any, job: Job) -> Generator[tuple[Iterator[tuple[Totals, list[int]]], Write]]:
-    """What a file has of a sweep already, and a function that adds to it; without a path nothing, and one that does nothing."""
+def checkpointed(path: Any, job: Job, store: str | None = None) -> Generator[tuple[Iterator[tuple[Totals, list[int]]], Write]]:
+    """What a file has of a sweep already, and a function that adds to it; without a path nothing, and one that does nothing.
+
+    `store` is the key of the store to which the same parts are written: a part in the file is in that store, too.
+    """
     if path is None:
         yield iter(()), lambda part, leaves: None
         return
     place = file_path(path)
     with told(place, "written"):
-        whole = _valid(place, job)
+        whole = _valid(place, job, store)
         with place.open("r+b" if whole else "wb", buffering=0) as file:
             file.truncate(whole)
             file.seek(whole)
@@ -58,7 +61,7 @@ def checkpointed(path: Any, job: Job) -> Generator[tuple[Iterator[tuple[Totals, 
                         warn(f"{place}: cannot be written: {error.strerror}; the sweep goes on without it", UserWarning)
 
             if not whole:
-                _append(file, {"sweep": digest(job), "dalembert": __version__, "samples": job.samples})
+                _append(file, {"sweep": digest(job), "dalembert": __version__, "samples": job.samples, "store": store})
             yield _read(place, whole, job), write
 
 
@@ -70,16 +73,17 @@ def _append(file: Any, entry: dict[str, Any]) -> None:
     os.fsync(file.fileno())
 
 
-def _valid(place: Path, job: Job) -> int:
+def _valid(place: Path, job: Job, store: str | None) -> int:
     """How many bytes of a file are whole lines of this sweep; of another sweep, or of none, it is left alone."""
     if not place.exists() or not place.stat().st_size:
         return 0
     with place.open("rb") as file:
         head = file.readline(1 << 16)
         try:
-            known = json.loads(head)["sweep"] if head.endswith(b"\n") else None
-        except (ValueError, TypeError, KeyError):
-            known = None
+            about = json.loads(head) if head.endswith(b"\n") else {}
+            known, stored = about["sweep"], about.get("store")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            known = stored = None
         if known != digest(job):
             what = (
                 "is not a checkpoint of a sweep"
@@ -87,6 +91,11 @@ def _valid(place: Path, job: Job) -> int:
                 else "belongs to another sweep (other ranges, seed, robot or version)"
             )
             raise Error(f"{place}: {what}; give another file name, or delete it")
+        if stored != store:
+            what = "without this store" if store else "with a store, which is not given now"
+            raise Error(
+                f"{place}: was begun {what}, so that states would be missing there; give another file name, or the same store"
+            )
         end = file.tell()
         for line in file:
             if not line.endswith(b"\n"):  # interrupted while it was written

@@ -15,7 +15,7 @@ from dalembert.version import __version__
 
 PATIENCE = 10  # seconds in which a scheduler answers, and a first worker appears
 MANY = 64  # threads of a cluster from which on each worker gets one task at a time, for all its threads
-AHEAD = 3  # tasks for each place, so that none waits
+AHEAD = 3  # tasks for each place of one thread, so that none waits
 
 
 def on_cluster(cluster: Any) -> Callable[[Task, Sequence[int]], Generator[Found]]:
@@ -34,7 +34,7 @@ def _distributed(client: Any, task: Task, leaves: Sequence[int]) -> Generator[Fo
     threads = _workers(client)
     data = zlib.compress(pickle.dumps(task), 1)
     each = max(threads) if sum(threads) > MANY else 1
-    places = len(threads) if each > 1 else sum(threads)
+    places, ahead = (len(threads), 1) if each > 1 else (sum(threads), AHEAD)
     first, seconds = client.submit(work, data, leaves[:1], 1, pure=False).result()
     yield first
     size = task_size(1 / max(seconds, 1e-6), len(leaves) - 1, places) * each
@@ -44,9 +44,9 @@ def _distributed(client: Any, task: Task, leaves: Sequence[int]) -> Generator[Fo
     try:
         from distributed import as_completed
 
-        begun = [future for _ in range(AHEAD * places) for future in submit()]
+        begun = [future for _ in range(ahead * places) for future in submit()]
         pending.update(begun)
-        finished = as_completed(begun)
+        finished = as_completed(begun, loop=client.loop)  # not the loop of a default client, of which there may be none
         for future in finished:
             found, _ = future.result()
             pending.discard(future)

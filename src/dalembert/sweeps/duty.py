@@ -18,7 +18,7 @@ class Duty:
     """A duty cycle with the payload that is worse for each joint, (n,) each; `tau` (T, n) is of the heavier one.
 
     `rms` is the root mean square of the force over the cycle, and `continuous` what the motor bears for ever at `rms_speed`, that
-    of the speed. `peak` is the force whose share of the motor's curve, at the speed there, is the largest.
+    of the speed. `peak` is the largest force, and `tightest` the one of the least `margin` against the motor's curve there.
     """
 
     time: Array  #      (T,)
@@ -29,6 +29,8 @@ class Duty:
     continuous: Array  # infinite where no curve is known
     peak: Array
     peak_speed: Array
+    tightest: Array
+    tightest_speed: Array
     margin: Array  #    how many times the force the motor could give, where that is least
 
     @property
@@ -62,9 +64,10 @@ def duty_cycle(arm: Carrying, curves: tuple[MotorCurve | None, ...], payload: tu
         known = np.isfinite(limit).all(axis=0)
         share = np.where(known, np.where(limit > 0, size / limit, np.inf), size)
     flat = share.reshape(-1, arm.robot.n)
-    k = flat.argmax(axis=0)
+    k, most = flat.argmax(axis=0), size.reshape(flat.shape).argmax(axis=0)
     with np.errstate(divide="ignore"):
         margin = np.where(known, 1 / flat[k, every], np.inf)
+    each, count = tau.reshape(flat.shape), len(motion.time)
     fast = mean_square(motion.time, motion.qd)
     bears = [np.inf if curve is None else float(curve.continuous_at(speed)) for curve, speed in zip(curves, fast, strict=True)]
     return Duty(
@@ -74,8 +77,10 @@ def duty_cycle(arm: Carrying, curves: tuple[MotorCurve | None, ...], payload: tu
         rms=np.max([mean_square(motion.time, x) for x in tau], axis=0),
         rms_speed=fast,
         continuous=np.array(bears),
-        peak=tau.reshape(-1, arm.robot.n)[k, every],
-        peak_speed=motion.qd[k % len(motion.time), every],
+        peak=each[most, every],
+        peak_speed=motion.qd[most % count, every],
+        tightest=each[k, every],
+        tightest_speed=motion.qd[k % count, every],
         margin=margin,
     )
 

@@ -17,6 +17,10 @@ from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
 
 MOST_RESULTS = 512
+TRACED = (
+    "the function is recorded once: it may use + - * / @, whole powers, np.sqrt, np.sin, np.cos, and of a scalar x also x.sign() "
+    "and x.where(a, b), which is a where x > 0"
+)
 Shape = tuple[int, ...]
 
 
@@ -41,6 +45,7 @@ def recorded(robot: Model, asked: Any, over: Any = None, link: str | None = None
     quantities, functions, results = _asked(robot, asked)
     own = named_parameters(robot) if robot.is_tree and not robot.runs else {}
     extra = tuple(name for name in given if name in VARIED or name in own)
+    _refuse_contradictions(extra)
     steps = {name: _quantity(robot, described, given, extra, link) for name, described in quantities.items()}
     steps |= {name: _user(function, name) for name, function in functions.items()}
     steps |= {name: _user(value, f"over: {name}") for name, value in given.items() if callable(value)}
@@ -55,6 +60,17 @@ def recorded(robot: Model, asked: Any, over: Any = None, link: str | None = None
     if unused:
         raise unknown("input of the sweep:", unused[0], [*free, *own, *VARIED])
     return _traced(results, steps, {name: shapes[name] for name in free}, _units(results, quantities))
+
+
+def _refuse_contradictions(names: Sequence[str]) -> None:
+    """What varies without effect."""
+    if PLACE in names and LOAD not in names:
+        raise Error(
+            f"over: {PLACE} is the place of a load, and there is none; give {LOAD} as well, such as {{{LOAD!r}: (0.0, 5.0)}}"
+        )
+    parts = [name for name in names if name in ("gx", "gy", "gz")]
+    if GRAVITY in names and parts:
+        raise Error(f"over: {GRAVITY} and {parts[0]} contradict each other; give one of them")
 
 
 def _asked(robot: Model, asked: Any) -> tuple[dict[str, Quantity], dict[str, Callable[..., Any]], tuple[str, ...]]:
@@ -95,7 +111,14 @@ def _user(function: Any, what: str) -> Step:
     parameters = inspect.signature(function).parameters.values()
     if not all(p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters):
         raise Error(f"{what}: the arguments of a function are named after inputs and quantities, such as f(qd, inverse_dynamics)")
-    return Step(tuple(p.name for p in parameters if p.default is p.empty), function)
+
+    def called(**given: Any) -> Any:
+        try:
+            return function(**given)
+        except (TypeError, AttributeError) as error:
+            raise Error(f"{what}: {brief(str(error))}; {TRACED}") from error
+
+    return Step(tuple(p.name for p in parameters if p.default is p.empty), called)
 
 
 def _shapes(robot: Model, quantities: Mapping[str, Quantity], given: Mapping[str, Any], own: Any) -> dict[str, Shape]:

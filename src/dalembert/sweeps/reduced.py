@@ -132,7 +132,7 @@ def _limits(given: Any, outputs: Sequence[Variable], own: Mapping[str, Any]) -> 
     for output in outputs:
         limit = given.get(output.name) if isinstance(given, Mapping) else given
         limit = own.get(output.name) if limit is None else limit
-        if limit is None:
+        if limit is None or (limit is own.get(output.name) and np.isinf(limit).all()):
             raise Error(
                 f"{output.name} has no limits of its own; give them: reduce={{'limits': {{'limits': {{{output.name!r}: 50.0}}}}}}"
             )

@@ -65,6 +65,7 @@ class Sweep:
     scaled: Scaled
     totals: Totals
     seconds: float
+    before: int = 0  # states of the checkpoint
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -281,7 +282,9 @@ class Sweep:
         rows = [[label, unit, *(f"{x[k]:.6g}" for x in columns)] for k, (label, unit) in enumerate(labels)]
         rest = "" if self.complete else f" of {self.samples:,}: interrupted"
         nan = int(self.totals.nan.max())
-        rate = f" in {self.seconds:.2f} s, {self.done / self.seconds / 1e6:.1f} million a second" if self.seconds else ""
+        now = self.done - self.before
+        rate = f" in {self.seconds:.2f} s, {now / self.seconds / 1e6:.1f} million a second" if self.seconds and now else ""
+        rate += f", {self.before:,} of them from the checkpoint" if self.before else ""
         told = f"{self.robot.name}: {self.done:,} states{rest}{rate}" + (f"; up to {nan:,} of them NaN" if nan else "")
         return f"{told}\n{table([head, *rows], right=True)}"
 

@@ -14,10 +14,10 @@ from dalembert.sweeps.loads import largest
 from dalembert.sweeps.worst import Case
 
 GRID = 61  # positions of each of the two joints
-COARSE = 21  # of each pair that is tried
-CELLS = 60  # of the largest extent, for the area that a pair covers
+COARSE = 81  # of each pair that is tried
+CELLS = 24  # of the largest extent, for the area that a pair covers: a step of the tool is hardly longer than a cell
 FINE = 8  # poses of a picture between two of the grid, along each joint
-CORNERS = 64  # combinations of the directions of the speeds
+CORNERS = 1 << 10  # combinations of the directions of the speeds: all of them up to ten joints
 
 
 class PayloadMap(NamedTuple):
@@ -31,7 +31,8 @@ class PayloadMap(NamedTuple):
     place: Array  #     (k, l, 2), m
     labels: tuple[str, str]
     standing: Array  #  (k, l), kg: the arm holds the load
-    moving: Array  #    (k, l), kg: it moves at full speed, in any direction of its joints, with any acceleration
+    moving: Array  #    (k, l), kg: it moves at full speed, in any of `directions` of its joints, with any acceleration
+    directions: int  #  of the joints' speeds: all 2^n up to ten joints, beyond it 1024 random ones
     picture: tuple[Array, Array]  # places (m, 2) and positions (m, 2) in the grid, finer, for drawing
 
 
@@ -47,12 +48,13 @@ def payload_map(case: Case, joints: Any = None) -> PayloadMap:
     flat = q.reshape(-1, case.n)
     standing = largest(case.arm.loads(flat, rest, rest), case.arm.allowed(case.curves, rest), rest)
     moving = standing
-    for signs in _corners(case.n):
+    corners = _corners(case.n)
+    for signs in corners:
         qd = signs * case.speed
         least = largest(case.arm.parts(flat, np.broadcast_to(qd, flat.shape)), case.arm.allowed(case.curves, qd), case.acceleration)
         moving = np.minimum(moving, least)
     shape = q.shape[:-1]
-    return PayloadMap(chosen, q, place, labels, standing.reshape(shape), moving.reshape(shape), picture)
+    return PayloadMap(chosen, q, place, labels, standing.reshape(shape), moving.reshape(shape), len(corners), picture)
 
 
 def _named(robot: Model, joints: Any) -> tuple[int, ...]:
@@ -84,19 +86,20 @@ def _tool(case: Case, q: Array) -> Array:
 
 
 def _pair(case: Case) -> tuple[int, ...]:
-    """The two joints in whose section the tool covers the largest area."""
+    """The two joints with which the tool covers the largest area of a plane; less counts what leaves it, as by a turning base."""
     if case.n == 1:
         return (0,)
     pairs = list(combinations(range(case.n), 2))
     places = [_tool(case, _grid(case, pair, COARSE)[0]).reshape(-1, 3) for pair in pairs]
     wide = max(float(np.ptp(x, axis=0).max()) for x in places) or 1.0
-    areas = [_area(x @ _plane(case.arm.robot, x)[0].T, wide) for x in places]
+    areas = [_area(x, _plane(case.arm.robot, x)[0], wide) for x in places]
     return pairs[int(np.argmax(areas))]
 
 
-def _area(place: Array, wide: float) -> int:
-    """How many cells of a grid points (k, 2) are in."""
-    return len(np.unique(np.round(place / wide * CELLS).astype(int), axis=0))
+def _area(places: Array, sides: Array, wide: float) -> float:
+    """How many cells of a plane points (k, 3) are in, by how flat they lie."""
+    cells = np.unique(np.round(places @ sides.T / wide * CELLS).astype(int), axis=0)
+    return len(cells) * (1 - float(np.ptp(places @ np.cross(*sides))) / wide)
 
 
 def _plane(robot: Model, places: Array) -> tuple[Array, tuple[str, str]]:
@@ -116,7 +119,7 @@ def _plane(robot: Model, places: Array) -> tuple[Array, tuple[str, str]]:
 
 
 def _corners(n: int) -> Array:
-    """Directions of n speeds, (k, n): all of them, or as many as there is time for, each with its opposite."""
+    """Directions of n speeds, (k, n): all of them up to ten joints, else random ones, each with its opposite."""
     if 2**n <= CORNERS:
         return 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
     half = np.random.default_rng(0).choice([-1.0, 1.0], (CORNERS // 2, n))

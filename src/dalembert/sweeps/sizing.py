@@ -135,7 +135,7 @@ class Sizing:
         found["strongest"], found["tightest"] = [state(x) for x in self.strongest], [state(x) for x in self.tightest]
         found["envelope"] = _plain(self.envelope)
         if self.duty is not None:
-            names = ("rms", "rms_speed", "continuous", "rms_margin", "peak", "peak_speed", "margin")
+            names = ("rms", "rms_speed", "continuous", "rms_margin", "peak", "peak_speed", "tightest", "tightest_speed", "margin")
             found["duty"] = _plain({name: getattr(self.duty, name) for name in names})
         if self.map is not None:
             found["map"] = {"joints": [self.robot.joint_names[j] for j in self.map.joints]}

@@ -1,5 +1,6 @@
 """All states and results of a sweep on disk: a Zarr group with names, units and joints as xarray reads them."""
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +20,10 @@ UNITS |= {"payload": "kg", "payload_com": "m", "gravity": "m/s^2", "damping": "N
 
 @dataclass(frozen=True)
 class Store:
-    """A Zarr group that is there already; workers open it by its path."""
+    """A Zarr group, which workers open by its path; its key tells it from one that was there before."""
 
     path: str
+    key: str
 
     def write(self, job: Job, leaf: int) -> None:
         """The states of a leaf, and their results."""
@@ -37,19 +39,31 @@ class Store:
                     group[v.name][first:end] = scalars[:, a:b].reshape((-1, *v.shape))
 
 
-def created(path: Any, robot: Model, job: Job, units: Mapping[str, str], digest: str) -> Store:
-    """A new group for a sweep; one of the same sweep, which was interrupted, is gone on with."""
+def chosen(path: Any, digest: str) -> Store:
+    """Where a sweep is stored: a group of the same sweep, which was interrupted, or one that is made later."""
     zarr, place = optional("zarr", "scale"), file_path(path)
+    if not place.exists():
+        if not place.parent.is_dir():
+            raise Error(f"{place}: cannot be written: there is no folder {str(place.parent)!r}")
+        return Store(str(place), uuid.uuid4().hex)
+    try:
+        about = zarr.open_group(str(place), mode="r", zarr_format=2).attrs
+        known, key = about.get("sweep"), str(about.get("key"))
+    except (OSError, ValueError, KeyError):
+        known = key = ""
+    if known != digest:
+        raise Error(f"{place}: is there already, and does not belong to this sweep; give another name, or delete it")
+    return Store(str(place), key)
+
+
+def create(store: Store, robot: Model, job: Job, units: Mapping[str, str], digest: str) -> None:
+    """Make the group, if it is not there."""
+    zarr, place = optional("zarr", "scale"), file_path(store.path)
+    if place.exists():
+        return
+    about = {"sweep": digest, "key": store.key, "robot": robot.name}
     with told(place, "written"):
-        if place.exists():
-            try:
-                known = zarr.open_group(str(place), mode="r", zarr_format=2).attrs.get("sweep")
-            except (OSError, ValueError, KeyError):
-                known = None
-            if known != digest:
-                raise Error(f"{place}: is there already, and does not belong to this sweep; give another name, or delete it")
-            return Store(str(place))
-        group = zarr.create_group(str(place), zarr_format=2, attributes={"sweep": digest, "robot": robot.name})
+        group = zarr.create_group(str(place), zarr_format=2, attributes=about)
         names, chunk = np.array(robot.joint_names), (sweep.LEAF + 3) // 4  # four chunks a leaf: no two tasks write to one
         joints = group.create_array("joint", shape=names.shape, dtype=names.dtype, attributes={"_ARRAY_DIMENSIONS": ["joint"]})
         joints[:] = names
@@ -61,4 +75,3 @@ def created(path: Any, robot: Model, job: Job, units: Mapping[str, str], digest:
                 v.name, shape=(job.samples, *v.shape), chunks=chunks, dtype="f8", attributes=about, fill_value=np.nan
             )
         zarr.consolidate_metadata(str(place), zarr_format=2)
-    return Store(str(place))

@@ -1,7 +1,7 @@
 """Sweeps: a quantity over all states of a range, reduced as they are computed."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -19,14 +19,13 @@ from dalembert.native.sweep import Job
 from dalembert.native.totals import Totals
 from dalembert.progress import Progress
 from dalembert.progress import chosen as chosen_progress
-from dalembert.sweeps import reduced
+from dalembert.sweeps import reduced, storing
 from dalembert.sweeps.checkpoint import checkpointed, digest
 from dalembert.sweeps.clusters import on_cluster
 from dalembert.sweeps.ranges import Range, kinds, ranges_of
 from dalembert.sweeps.recorded import Recorded, recorded
 from dalembert.sweeps.result import Sweep
 from dalembert.sweeps.running import Engine, Task, on_threads
-from dalembert.sweeps.storing import created
 from dalembert.trace.program import Program
 
 MOST = 1 << 50  # states: numbers of states are exact as doubles
@@ -61,7 +60,7 @@ def sweep(
         arguments name. Inputs not given have the limits of the robot. More inputs: "payload" (kg) and "payload_com" (m, in the axes
         of `link`, the end by default), "gravity" (m/s^2), "damping" and "coulomb" (each joint), and every number of the model by
         its name in `robot.symbolic().names`: none of them needs new code.
-    samples: how many states; 1,000,000, or all points if everything varies on a grid.
+    samples: how many states; by default 1,000,000. If everything varies on a grid, each of its points is taken once.
     reduce: names, or {name: options}. "extremes" (with the numbers of the states that attain them), "sums" (mean and rms),
         "histogram" (bins, range; by another input, in rows), "envelope" (bins, by: the extremes for each bin of another input, the
         velocities by default), "limits" (limits: states beyond them are counted; default: the efforts that joints allow).
@@ -96,13 +95,15 @@ def sweep(
         asked, made.program, ranges, lambda: trial.values(np.arange(min(count, reduced.PILOT))), _efforts(robot, made)
     )
     job = Job(made.program, inputs, scaled.reductions, scaled.scales, count, by)
-    stored = None if store is None else created(store, robot, job, made.units, digest(job))
+    stored = None if store is None else storing.chosen(store, digest(job))
     engine = on_threads if cluster is None else on_cluster(cluster)
     if cluster is None:
         job.run(())  # compiled before the clock starts
     start = time.perf_counter()
-    totals = _run(Task(job, stored), engine, checkpoint, chosen_progress(progress, f"sweep of {robot.name}", "states"))
-    return Sweep(robot, job, tuple(ranges), made.units, scaled, totals, time.perf_counter() - start)
+    report = chosen_progress(progress, f"sweep of {robot.name}", "states")
+    prepare = lambda: None if stored is None else storing.create(stored, robot, job, made.units, digest(job))  # noqa: E731
+    totals, before = _run(Task(job, stored), engine, checkpoint, report, prepare)
+    return Sweep(robot, job, tuple(ranges), made.units, scaled, totals, time.perf_counter() - start, before)
 
 
 def _samples(samples: Any, ranges: Sequence[Range]) -> int:
@@ -113,7 +114,12 @@ def _samples(samples: Any, ranges: Sequence[Range]) -> int:
         points *= int(count)
     if samples is None:
         samples = points if points else SAMPLES
-    return whole(samples, "samples", 1, MOST)
+    count = whole(int(samples) if isinstance(samples, float) and samples.is_integer() else samples, "samples", 1, MOST)
+    if varies and points and count != points:
+        raise Error(
+            f"everything varies on a grid of {points:,} points; leave samples out, which takes each of them once, got {count:,}"
+        )
+    return count
 
 
 def _efforts(robot: Model, made: Recorded) -> dict[str, Any]:
@@ -141,14 +147,16 @@ def _backend(backend: Any, program: Program) -> str:
     return "native"
 
 
-def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress) -> Totals:
-    """All leaves that are not in the checkpoint; an interruption ends it early."""
+def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress, prepare: Callable[[], None]) -> tuple[Totals, int]:
+    """All leaves that are not in the checkpoint, and how many states are; an interruption ends it early."""
     job = task.job
     total = Totals.empty(job.reductions, len(job.program.results))
-    with checkpointed(checkpoint, job) as (before, write):
+    with checkpointed(checkpoint, job, task.store and task.store.key) as (before, write):
+        prepare()
         done = set[int]()
         for part, leaves in before:
             total, done = total + part, done.union(leaves)
+        known = total.states
         try:
             left = [k for k in range(job.leaves) if k not in done] if done else range(job.leaves)
             with closing(engine(task, left)) as parts:
@@ -159,4 +167,4 @@ def _run(task: Task, engine: Engine, checkpoint: Any, report: Progress) -> Total
         except KeyboardInterrupt:
             if not total.states:
                 raise
-    return total
+    return total, known

@@ -129,9 +129,10 @@ def _maps(found: Sizing) -> str:
     for title, values in maps_of(found.map):
         shown, extent = raster(found.map, values)
         panels += _map(title, shown, extent, found.map.labels)
+    every = "all directions" if found.map.directions == 2**found.robot.n else f"{found.map.directions:,} random directions"
     words = (
         f"The largest payload in kg with which every joint stays within its motor’s curve, in closed form at each pose: {names} "
-        "run through their ranges, the other joints stand. At full speed: the least over directions of the joints’ speeds and over "
+        f"run through their ranges, the other joints stand. At full speed: the least over {every} of the joints’ speeds and over "
         "all accelerations. Where the tool gets to a place in several poses, the least is shown."
     )
     return f'<h3>Payload map</h3><figure><div class="panels maps">{panels}</div><figcaption>{words}</figcaption></figure>'
