@@ -35,8 +35,10 @@ class Entry:
         zero = [key for key, (a, b) in ends.items() if a == b == 0.0]
         try:
             self.step = prepare(program, result, wide, zero)
-        except ZeroDivisionError:  # by an input that is 0
-            raise Error(NOTHING) from None
+        except (Error, ZeroDivisionError) as error:
+            if not zero:
+                raise
+            raise Error(NOTHING) from error  # a quotient by an input that is 0
         self.one = assemble(program.inputs, (Variable("f", ()),), program.nodes, [result])
         self.keys = self.step.groups.wide
         self.low, self.high = (np.array([ends[key][side] for key in self.keys]) for side in (0, 1))
