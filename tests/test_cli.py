@@ -81,7 +81,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["info", "pumma"], "did you mean 'puma560'"),
         (["info", "x.urdf"], "cannot be read"),
         (["info", "none/x.urdf"], "none/x.urdf: cannot be read"),
-        (["info", "."], ". is a folder: name a .urdf or .toml file, there is none in it"),
+        (["info", "."], ". is a folder: name a file in it (.urdf, .xml, .mjcf, .xacro, .toml), there is none in it"),
         (["inverse", "two_link", "."], ".: cannot be read: Is a directory"),
         (["info", "two_link", "--payload", "two"], "the mass of --payload must be a number, got 'two'"),
         (["info", "two_link", "--payload", "2@1,2"], "the place of --payload needs 3 numbers"),

@@ -283,6 +283,7 @@ def test_swing_up_with_a_third_of_the_force_that_holds_it():
     ("change", "says"),
     [
         ({"duration": 0.505}, "multiple of step"),
+        ({"tolerance": -1.0}, "tolerance must not be negative"),
         ({"limits": True}, "has no effort limits"),
         ({"limits": [1.0, -1.0]}, "limits of joint 'joint2' leave no room"),
         ({"effort": 0.0}, "effort must be positive"),
@@ -295,6 +296,18 @@ def test_swing_up_with_a_third_of_the_force_that_holds_it():
 def test_what_is_refused(change, says):
     with pytest.raises(da.Error, match=says):
         arm().optimal_control(**({"start": [0.0, 0.0], "goal": [1.0, 0.0], "duration": 0.5} | change))
+
+
+def test_a_regulator_needs_a_weight_of_the_state():
+    with pytest.raises(da.Error, match="without a weight of the state no force is best"):
+        arm().lqr([np.pi / 2, 0.0], position=0.0, velocity=0.0)
+    assert np.abs(arm().lqr([np.pi / 2, 0.0], position=0.0).gain).max() > 1.0
+
+
+def test_iterations_that_end_early_show():
+    move = {"start": [0.0, 0.0], "goal": [1.0, 0.0], "duration": 0.5, "limits": None}
+    assert "not converged" in repr(arm().optimal_control(**move, iterations=1))
+    assert "not converged" not in repr(arm().optimal_control(**move))
 
 
 def test_robots_that_are_refused():

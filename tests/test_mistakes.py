@@ -171,7 +171,7 @@ MISTAKES = {
     "suffix": (lambda: da.load("robot.step"), "unknown file extension '.step'; known are .urdf, .xml, .mjcf, .xacro, .toml"),
     "xacro by number": (lambda: da.load("robot.xacro", xacro={"mass": [1]}), "xacro argument 'mass' must be a string or a number"),
     "xacro of URDF": (lambda: da.load("robot.urdf", xacro={"mass": 1}), "xacro arguments are for files that end in .xacro"),
-    "folder": (lambda: da.load("."), ". is a folder: name a .urdf or .toml file"),
+    "folder": (lambda: da.load("."), ". is a folder: name a file in it"),
     "long name": (lambda: da.load("x" * 300), "cannot be read"),
     "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
 }  # fmt: skip

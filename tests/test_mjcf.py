@@ -219,6 +219,11 @@ def test_what_is_not_understood_is_listed(tmp_path, what):
         assert da.load(tmp_path / "again.toml") == robot
 
 
+def test_what_is_free_is_not_set_free_again(tmp_path):
+    with pytest.raises(da.Error, match="is free already: the free joint 'root' carries 'thing'"):
+        load(tmp_path, models.FREE, free_base=True)
+
+
 def test_contacts_and_feedback_are_hints(tmp_path):
     robot = load(tmp_path, models.QUADRUPED, quiet=False)
     assert "9 geoms can touch" in robot.check().about("contact")[0].message

@@ -139,7 +139,7 @@ def test_coupled_joints():
     slope = run(np.array([0.2, 0.1])).gradient(1.0).q0
     far, near = (run(np.array([0.2 + e, 0.1])).q.sum() for e in (1e-6, -1e-6))
     assert abs((far - near) / 2e-6 - slope[0]) < 1e-6 * abs(slope[0])
-    with pytest.raises(da.Error, match="coupled joints"):
+    with pytest.raises(da.Error, match="rollout: parameters= does not know coupled joints"):
         robot.rollout([0.2, 0.1], duration=0.05, parameters=robot.parameters())
 
 
@@ -158,6 +158,24 @@ def test_what_is_refused(change, says):
         da.robot("two_link").rollout(**({"q0": [0.0, 0.0], "duration": 0.05} | change))
     with pytest.raises(da.Error, match="shape of q"):
         da.robot("two_link").rollout([0.0, 0.0], duration=0.05).gradient(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint"])
+def test_a_motion_that_runs_away_is_told(integrator):
+    stiff = da.robot("puma560").with_friction(damping=1.0)
+    with pytest.raises(
+        da.Error, match=r"rollout: .* not finite from t = 0.00\d s on: damping stops a joint within .* shorter one$"
+    ):
+        stiff.rollout([0.3] * 6, [0.5] * 6, duration=0.05, integrator=integrator)
+    with pytest.warns(da.SingularWarning, match="2 of 2 rollouts"):
+        stiff.rollout(np.full((2, 6), 0.3), [0.5] * 6, duration=0.05, integrator=integrator)
+
+
+def test_it_plots_itself():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure = da.robot("two_link").rollout([0.3, 0.1], duration=0.05).plot()
+    assert len(figure.axes) >= 3
+    pyplot.close(figure)
 
 
 def given():

@@ -94,6 +94,7 @@ def objects() -> dict[str, Any]:
         ),
         "rollouts": arm.simulate(np.zeros((3, N)), duration=0.01),
         "fastest": arm.fastest([HALF, HALF + 1], torque=200.0, points=50),
+        "least_effort": arm.least_effort(HALF, HALF + 0.1, 1.0, knots=4, limits=False, progress=False),
         "equations": found,
         "closed_equations": da.equations(da.robot("two_link").with_loop(kind=lambda q: [q[1] - 0.5 * q[0]]), "mass"),
         "form": found.M[0, 0],

@@ -1,4 +1,4 @@
-"""Commands that find motions."""
+"""The command that finds motions of least effort."""
 
 from typing import Annotated, Any
 
@@ -7,11 +7,11 @@ import typer
 from dalembert.cli.changes import one_or_several, values
 from dalembert.cli.motions import (
     Acceleration,
-    Effort,
     Lower,
-    Speed,
     Step,
+    Torque,
     Upper,
+    Velocity,
     extremes,
     given_limits,
     motion_file,
@@ -38,9 +38,9 @@ def least_effort(
         typer.Option(metavar="SHARE:Q", help="Positions at a share of the duration, as in 0.5:0.1,0.2; may be repeated."),
     ] = None,
     limits: Annotated[bool, typer.Option("--limits/--no-limits", help="Whether the robot's own limits are kept.")] = True,
-    speed: Speed = None,
+    velocity: Velocity = None,
     acceleration: Acceleration = None,
-    effort: Effort = None,
+    torque: Torque = None,
     lower: Lower = None,
     upper: Upper = None,
     motor_constants: Annotated[
@@ -55,7 +55,7 @@ def least_effort(
     """Find the motion from one state to another that takes the least effort, within limits."""
     if output is not None:
         motion_file(output)
-    given = given_limits({"qd": speed, "qdd": acceleration, "tau": effort, "lower": lower, "upper": upper})
+    given = given_limits({"qd": velocity, "qdd": acceleration, "tau": torque, "lower": lower, "upper": upper})
     if given and not limits:
         raise Error("--no-limits leaves no limits, but some are given")
     found_duration: Any = values(duration, "--duration", (1, 2))

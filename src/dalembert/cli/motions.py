@@ -11,13 +11,15 @@ from dalembert.errors import Error
 from dalembert.simulation.trajectory import Trajectory
 
 
-def _limit(metavar: str, what: str) -> Any:
-    return typer.Option(metavar=metavar, help=f"{what}, one number for all joints, or one for each.")
+def _limit(metavar: str, what: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=f"{what}, one number for all joints, or one for each.")
 
 
 Speed = Annotated[str | None, _limit("QD", "Greatest velocities")]
 Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations")]
 Effort = Annotated[str | None, _limit("TAU", "Greatest joint forces")]
+Velocity = Annotated[str | None, _limit("QD", "Greatest velocities", "--velocity", "--speed")]
+Torque = Annotated[str | None, _limit("TAU", "Greatest joint forces", "--torque", "--effort")]
 Lower = Annotated[str | None, _limit("Q", "Least positions")]
 Upper = Annotated[str | None, _limit("Q", "Greatest positions")]
 Step = Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds between the samples of the file.")]

@@ -1,4 +1,4 @@
-"""Commands that find motions."""
+"""The command that finds joint positions of a pose: inverse kinematics."""
 
 from typing import Annotated, Any
 

@@ -1,7 +1,8 @@
 """Limits of a motion: what they are, where a motion comes nearest to them, and the least cost within them.
 
 Limits hold at all times, not only at some points: wherever a motion that was found goes beyond one, the peak becomes a constraint,
-and the search goes on. SLSQP solves for the constraints at hand, in the coordinates of the Gauss-Newton metric.
+and the search goes on. SLSQP solves for the constraints at hand, in the coordinates of the Gauss-Newton metric. Where friction
+jumps, each side of a limit sees a smooth bound of it; `Bounded.jumped` looks at the limits with friction as it is.
 """
 
 from collections.abc import Mapping
@@ -13,10 +14,13 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, numbers
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
+from dalembert.planning.able import both_sides, own_limits
+from dalembert.planning.costs import EXACT
 from dalembert.planning.effort import Coordinates, Problem, Tell
 from dalembert.planning.transcription import Grid, rates
 
 WORDS = ("a position", "a velocity", "an acceleration", "a force")
+RATES = ("qd", "qdd", "tau")  # what has limits on both sides of 0, or on one
 MARGIN = 2e-6  # of a limit: constraints are at least so much inside
 KEPT = 1e-6  # and peaks so much, which leaves room for what lies between the instants that were looked at
 SMALL = 1e-4  # of a limit: where no peak is farther beyond, constraints move inside by twice as much, and that settles it
@@ -29,6 +33,7 @@ FAR = 0.1  # of a limit: constraints with more room are left out of the next rou
 MOVED = 0.02  # of a limit: where a motion goes farther beyond one, it has moved, and instants are looked for anew
 LEASH = 10.0  # of the penalty for going beyond limits at instants that are no constraints yet,
 MILD = 0.5  # which the search can do without where the motion it begins with is less than this part of a limit beyond it
+BESIDE = 1e-5  # of the duration: how far before and behind a jump of friction one looks
 ROUNDS = 20
 ITERATIONS = 100
 
@@ -41,33 +46,30 @@ class Limits(NamedTuple):
     size: Array
 
     def slack(self, values: Array) -> Array:
-        """(2, 4, K, n): how far q, qd, qdd and tau (4, K, n) are inside; negative beyond a limit."""
+        """(2, 4, K, n): how far q, qd, qdd and tau (4, K, n), or those of each side (2, 4, K, n), are inside; else negative."""
         low, high, size = (x[:, None, :] for x in self)
-        return np.stack([values - low, high - values]) / size
+        least, most = values if values.ndim == 4 else (values, values)
+        return np.stack([least - low, high - most]) / size
 
 
 def limits_of(robot: Model, given: Any) -> Limits | None:
     """The robot's own limits with those that are given by name; None where there are none."""
     if given is None or given is False:
         return None
-    joints, n = robot.joints, robot.n
-    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": np.full(n, np.inf)}
-    for name, own in (("qd", "velocity_limit"), ("tau", "effort_limit")):
-        own_limit = np.array([getattr(joint, own) for joint in joints], dtype=float)
-        found[name] = np.where(own_limit > 0, own_limit, np.inf)
+    n = robot.n
+    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": both_sides(np.full(n, np.inf))}
+    found |= {"qd": both_sides(own_limits(robot, "velocity_limit")), "tau": both_sides(own_limits(robot, "effort_limit"))}
     if given is not True:
         found |= _named(given, found, n)
-    for name in ("qd", "qdd", "tau"):
-        if not (found[name] > 0).all():
-            raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
-    empty = ~(found["lower"] < found["upper"])
+    low, high = (np.stack([found[end], *(found[name][k] for name in RATES)]) for k, end in enumerate(("lower", "upper")))
+    empty = ~(low < high)
     if empty.any():
-        j = int(np.argmax(empty))
-        raise Error(f"limits: {robot.joint_names[j]} has no range, {found['lower'][j]:g} .. {found['upper'][j]:g}")
-    high = np.stack([found["upper"], found["qd"], found["qdd"], found["tau"]])
-    low = np.concatenate([found["lower"][None], -high[1:]])
+        kind, j = (int(k[0]) for k in np.nonzero(empty))
+        what = f"{robot.joint_names[j]} has no range" + (f" of {RATES[kind - 1]}" if kind else "")
+        raise Error(f"limits: {what}, {low[kind, j]:g} .. {high[kind, j]:g}")
     wide = (high - low) / 2
-    limits = Limits(low, high, np.where(np.isfinite(wide), wide, 1.0))
+    size = np.where(np.isfinite(wide), wide, np.minimum(np.abs(low), np.abs(high)))
+    limits = Limits(low, high, np.where(np.isfinite(size) & (size > 0), size, 1.0))
     return limits if np.isfinite(low).any() or np.isfinite(high).any() else None
 
 
@@ -75,10 +77,13 @@ def _named(given: Any, known: Mapping[str, Any], n: int) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, value in by_name(given, "limits", "{'tau': [50.0, 30.0]}").items():
         choice(name, "limit:", known)
-        array = numbers(value, f"limits: {name}").astype(float)
-        if array.shape not in ((), (n,)) or np.isnan(array).any():
-            raise Error(f"limits: {name} must be one number or {n} (one per joint), got {array.tolist()}")
-        found[name] = np.broadcast_to(array, (n,)).copy()
+        array, rate = numbers(value, f"limits: {name}").astype(float), name in RATES
+        if array.shape not in ((), (n,), *[(2, n)] * rate) or np.isnan(array).any():
+            more = f", or the least and the greatest, (2, {n})" if rate else ""
+            raise Error(f"limits: {name} must be one number or {n} (one per joint){more}, got {array.tolist()}")
+        if rate and array.ndim < 2 and not (array > 0).all():
+            raise Error(f"limits: {name} must be positive, got {array.tolist()}")
+        found[name] = both_sides(array, n) if rate else np.broadcast_to(array, (n,)).copy()
     return found
 
 
@@ -94,12 +99,15 @@ class Rows(NamedTuple):
 class Bounded:
     """The motions of a problem within limits."""
 
-    def __init__(self, problem: Problem, limits: Limits) -> None:
-        self.problem, self.limits = problem, limits
+    def __init__(self, problem: Problem, limits: Limits, shift: float = 0.0) -> None:
+        """The shift is that of friction that jumps: with one, each side of the limits sees a bound of it."""
+        self.problem, self.limits, self.shifts = problem, limits, (0.0,)
         more = np.maximum(2 * MARGIN - self._nearest_of_what_is_fixed(), 0.0)
         # a hair wider where a given state or position lies on a limit: no motion could keep a margin there
         self.touched = more > 0
         self.limits = limits._replace(low=limits.low - more[0] * limits.size, high=limits.high + more[1] * limits.size)
+        if problem.jumps and shift:
+            self.shifts = -shift, shift
         count = problem.motions.intervals * FINE
         self.rough = problem.motions.at(np.arange(count // 4 + 1) * 4 / count)
         self.fine = problem.motions.at(np.arange(count + 1) / count)
@@ -114,10 +122,44 @@ class Bounded:
         nearest[:, 0] = np.minimum(nearest[:, 0], on_the_way)
         return nearest
 
+    def holds_ends(self) -> bool:
+        """Whether limits hold in the states at both ends, with the bounds of friction."""
+        motions = self.problem.motions
+        z = np.zeros((motions.free.shape[1], self.problem.robot.n))
+        return bool((self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)) > -KEPT).all())
+
     def values(self, grid: Grid, z: Array, T: float) -> Array:
-        """q, qd, qdd and tau, (4, K, n)."""
-        motion = grid.motion(z, T)
-        return np.concatenate([motion, self.problem.slopes(*motion, self.problem.slip)[0][None]])
+        """q, qd, qdd and tau, (4, K, n); of each side (2, 4, K, n) where friction jumps."""
+        motion, problem = grid.motion(z, T), self.problem
+        both = [np.concatenate([motion, problem.slopes(*motion, problem.slip, shift)[0][None]]) for shift in self.shifts]
+        return both[0] if len(both) == 1 else np.array(both)
+
+    def forces(self, motion: Array) -> tuple[Array, Array]:
+        """tau of each side (2, K, n), and the derivatives (2, 3, K, n, n)."""
+        both = [self.problem.forces(motion, shift) for shift in self.shifts]
+        tau, slopes = (np.array(x) for x in zip(both[0], both[-1], strict=True))
+        return tau, slopes
+
+    def jumped(self, z: Array, T: float, below: float) -> tuple[Rows, Array]:
+        """The instants at which slacks with friction as it is are below a number, also right beside its jumps."""
+        if not self.problem.jumps:
+            return Rows(*np.zeros((4, 0), dtype=int)), np.zeros(0)
+        grid = self.problem.motions.at(np.union1d(self.fine.at, self._beside_jumps(z, T)))
+        tau = self.problem.slopes(*grid.motion(z, T), EXACT, 0.0)[0]
+        s = self.limits.slack(np.broadcast_to(tau, (4, *tau.shape)))[:, 3:]
+        side, _, k, joint = np.nonzero(s < below)
+        return Rows(side, np.full_like(side, 3), grid.at[k], joint), s[s < below]
+
+    def _beside_jumps(self, z: Array, T: float) -> Array:
+        """Shares of the duration right before and behind the zeros of velocities."""
+        at, v = self.fine.at, self.fine.motion(z, T)[1]
+        k, joint = np.nonzero(v[:-1] * v[1:] < 0)
+        a, b, k_zero = at[k], at[k + 1], np.arange(len(k))
+        for _ in range(30):  # halved until they are known to rounding
+            middle = (a + b) / 2
+            same = self.problem.motions.at(middle).motion(z, T)[1][k_zero, joint] * v[k, joint] > 0
+            a, b = np.where(same, middle, a), np.where(same, b, middle)
+        return np.clip(np.concatenate([a - BESIDE, b + BESIDE, [10 * BESIDE, 1 - 10 * BESIDE]]), 0.0, 1.0)
 
     def peaks(self, z: Array, T: float, below: float) -> tuple[Rows, Array]:
         """Where slacks are least, among their neighbours, and below a number; each on a parabola through three, and once more."""
@@ -175,12 +217,12 @@ class Constraints:
         """(k, x)."""
         z, T = self.x.at(x)
         motion, (n, k) = self.grid.motion(z, T), (z.shape[1], len(self.kind))
-        _, D = self.bounded.problem.forces(self.grid, motion)
+        D = np.moveaxis(self.bounded.forces(motion)[1], 0, 1)
         # how the value of each row depends on q, qd and qdd of all joints there, (3, k, n)
         through = np.zeros((3, k, n))
         plain = self.kind < 3
         through[self.kind[plain], np.flatnonzero(plain), self.joint[plain]] = 1.0
-        through[:, ~plain] = D[:, self.place[~plain], self.joint[~plain]]
+        through[:, ~plain] = D[:, self.side[~plain], self.place[~plain], self.joint[~plain]]
         through *= self.factor[:, None]
         by_z = np.einsum("akf,akn->kfn", self.grid.free[:, self.place] * rates(T), through)
         by_duration = (through * self.grid.by_duration(motion, T)[:, self.place]).sum(axis=(0, 2))
@@ -199,21 +241,26 @@ class Penalty:
         cost, gradient = self.x.cost(x)
         (z, T), limits = self.x.at(x), self.bounded.limits
         motion = self.grid.motion(z, T)
-        tau, D = self.bounded.problem.forces(self.grid, motion)
-        beyond = np.maximum(-limits.slack(np.concatenate([motion, tau[None]])), 0.0)
-        by_value = self.weight * (beyond[1] - beyond[0]) / limits.size[:, None, :]
-        by_motion = by_value[:3] + np.vecmat(by_value[3], D)
+        tau, D = self.bounded.forces(motion)
+        beyond = np.maximum(-limits.slack(np.array([[*motion, x] for x in tau])), 0.0)
+        by_value = self.weight * np.stack([-beyond[0], beyond[1]]) / limits.size[:, None, :]
+        by_motion = by_value[:, :3].sum(axis=0) + np.vecmat(by_value[:, None, 3], D).sum(axis=0)
         by_duration = (by_motion * self.grid.by_duration(motion, T)).sum()
         gradient = gradient + self.x.pulled(self.grid.pulled(by_motion, T), by_duration, T)
         return cost + 0.5 * self.weight * float((beyond**2).sum()), gradient
 
 
-def within(problem: Problem, limits: Limits, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+Durations = tuple[float, float]
+
+
+def within(
+    problem: Problem, limits: Limits, z: Array, T: float, durations: Durations, tell: Tell, shift: float = 0.0
+) -> tuple[Array, float]:
     """The motion of least cost near a given one, which is best without limits, that keeps all limits at all times.
 
     Where SLSQP does not find it from there, penalties bring that motion, or else the smoothest one, near the limits first.
     """
-    bounded = Bounded(problem, limits)
+    bounded = Bounded(problem, limits, shift)
     least = bounded.peaks(z, T, KEPT)[1]
     if not len(least):
         return z, T
@@ -243,7 +290,9 @@ def _solved(bounded: Bounded, x: Coordinates, at: Array, aim: Any, tell: Tell) -
             return None
         found, least = bounded.peaks(*x.at(at), KEPT)
         if not len(least):
-            return at
+            found, least = bounded.jumped(*x.at(at), KEPT)
+            if not len(least) or least.min() < -SMALL:
+                return at  # the caller looks at jumps that matter
         near = held.slack(at) < FAR
         elsewhere = [bounded.first(*x.at(at))] if least.min() < -MOVED else []
         rows = _joined(Rows(*(x[near] for x in rows)), found, *elsewhere)
@@ -274,15 +323,17 @@ def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: floa
     side, kind, joint = rows.side[worst], rows.kind[worst], rows.joint[worst]
     limit = (limits.low, limits.high)[side][kind, joint]
     value = limit + (1, -1)[side] * least[worst] * limits.size[kind, joint]
-    return exceeding(robot, int(kind), int(joint), float(value), float(limit), f"at t = {rows.at[worst] * T:.4g} s")
+    when = f"at t = {rows.at[worst] * T:.4g} s of the nearest motion"
+    about = "has", "allow more time, or wider limits, also of other joints"
+    return exceeding(robot, int(kind), int(joint), float(value), float(limit), when, *about)
 
 
-def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str) -> Error:
+def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str, verb: str, advice: str) -> Error:
     """The error of a limit that cannot be kept."""
     what, units = WORDS[kind], ("", "/s", "/s^2")
     turns = robot.joints[joint].kind != "prismatic"
     unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
     return Error(
-        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} needs {what} of "
-        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; allow more time, or more of it"
+        f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} {verb} {what} of "
+        f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; {advice}"
     )

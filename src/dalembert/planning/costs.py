@@ -4,7 +4,8 @@
 "energy"    sum_i (tau_i / k_i)^2 + tau_i qd_i       with the mechanical power: all that the motors draw, and give back
 
 Friction is among the forces. Where it jumps with the sign of a velocity v, the search sees tanh(v / slip) instead; the smaller the
-input `slip`, the nearer it is to the sign.
+input `slip`, the nearer it is to the sign. With a `shift` it is tanh(v / slip + shift): a smooth bound of the sign from above, or
+from below where the shift is negative.
 """
 
 from collections.abc import Callable
@@ -29,20 +30,21 @@ from dalembert.trace.replay import replay
 from dalembert.trace.source import NumpyKernel
 
 COSTS = ("torque", "energy")
+ALLOWED = "+ - * /, powers, np.sin, np.cos, np.sqrt and @"
 EXACT = 1e-12  # a slip with which tanh is the sign
-Forces = Callable[[Any, Any, Any, Any], Any]  # (q, qd, qdd, slip) -> tau
+Forces = Callable[..., Any]  # (q, qd, qdd, slip, shift) -> tau
 
 
 def _forces(model: Model) -> Forces:
     """Inverse dynamics, in which friction does not jump."""
     if not friction_law(model.open).jumps:
         whole = program(model, "inverse_dynamics")
-        return lambda q, qd, qdd, slip: replay(whole, {"q": q, "qd": qd, "qdd": qdd})
+        return lambda q, qd, qdd, slip, shift=0.0: replay(whole, {"q": q, "qd": qd, "qdd": qdd})
     bare = program(without_friction(model), "inverse_dynamics")
 
-    def forces(q: Any, qd: Any, qdd: Any, slip: Any) -> Any:
+    def forces(q: Any, qd: Any, qdd: Any, slip: Any, shift: Any = 0.0) -> Any:
         def jump(v: Any) -> Any:
-            return tanh(v / slip)
+            return tanh(v / slip + shift)
 
         tau = replay(bare, {"q": q, "qd": qd, "qdd": qdd})
         tau = tau * loading(model, qd, tau, jump) if load_friction(model).any() else tau
@@ -64,7 +66,7 @@ def _effort(model: Model, make: Make, method: str, optional: tuple[str, ...], *,
 
 
 def _slopes(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Program:
-    whole = make.recorded(_forces(model), {"q": (model.n,), "qd": (model.n,), "qdd": (model.n,), "slip": ()})
+    whole = make.recorded(_forces(model), {"q": (model.n,), "qd": (model.n,), "qdd": (model.n,), "slip": (), "shift": ()})
     return make.derivative(whole, ["q", "qd", "qdd"], "reverse", keep=True)
 
 
@@ -84,7 +86,7 @@ EFFORT = Quantity(
 SLOPES = Quantity(
     "force_slopes",
     "Joint forces with friction that does not jump, and their derivatives.",
-    {**STATE, **_SLIP},
+    {**STATE, **_SLIP, "shift": Values((), "1")},
     {**TAU, **{f"d{name}": Values(("n", "n"), "SI") for name in STATE}},
     "newton_euler",
     recipe=_slopes,
@@ -109,7 +111,9 @@ def _of_function(robot: Model, cost: Callable[..., Any]) -> Any:
         except Error:
             raise
         except Exception as error:  # whatever a function does that cannot be recorded
-            raise Error(f"cost: the function failed on traced scalars: {type(error).__name__}: {error}") from error
+            raise Error(f"cost: the function failed: {type(error).__name__}: {error}; it may use {ALLOWED}") from error
+        if found.shape == () and found.item() is None:
+            raise Error("cost: the function returned None; it must return one number for q, qd, qdd and tau")
         if found.shape != () or found.dtype.kind not in "Oif":
             raise Error(f"cost: the function must return one number for q, qd, qdd and tau, got {brief(found)}")
         return found

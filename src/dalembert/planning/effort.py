@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.derived.joints import friction_law
 from dalembert.engine.kernels import compile
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
 from dalembert.planning.costs import EXACT, SLOPES, cost_kernel
-from dalembert.planning.transcription import Grid, Transcription, metric
+from dalembert.planning.transcription import Transcription, metric
 
 LOG_DURATION = 3.0  # x = 3 log T: the cost of fast motions falls as T^-3, so its second derivative by x is about 1
 ITERATIONS = 500
@@ -30,6 +31,7 @@ class Problem:
     def __init__(self, robot: Model, motions: Transcription, cost: Any, weights: Array, slip: float) -> None:
         self.robot, self.motions, self.weights, self.slip = robot, motions, weights, slip
         self.kernel, self.slopes = cost_kernel(robot, cost), compile(robot, SLOPES)
+        self.jumps = friction_law(robot.open).jumps
 
     def cost(self, z: Array, T: float) -> float:
         """The integral, with friction as it is."""
@@ -44,15 +46,21 @@ class Problem:
         by_duration = mean + float((G * self.motions.grid.by_duration(motion, T)).sum())
         return T * mean, self.motions.grid.pulled(G, T), by_duration
 
-    def forces(self, grid: Grid, motion: Array) -> tuple[Array, Array]:
+    def forces(self, motion: Array, shift: float = 0.0) -> tuple[Array, Array]:
         """tau (K, n) and its derivatives (3, K, n, n) by q, qd and qdd."""
-        tau, *slopes = self.slopes(*motion, self.slip)
+        tau, *slopes = self.slopes(*motion, self.slip, shift)
         return tau, np.array(slopes)
+
+    def sharper(self, share: float) -> "Problem":
+        """The same with a smaller slip."""
+        made = copy(self)
+        made.slip *= share
+        return made
 
     def metric(self, z: Array, T: float) -> Array:
         """P (f n, f n), about this motion."""
         grid = self.motions.grid
-        _, slopes = self.forces(grid, grid.motion(z, T))
+        _, slopes = self.forces(grid.motion(z, T))
         weights = np.sqrt(T * self.motions.weights[:, None] * self.weights)
         return metric(grid.free, slopes, weights, T)
 

@@ -12,13 +12,14 @@ from dalembert.arguments import batch, choice, flag, numbers, positive, whole
 from dalembert.cached import cached_property
 from dalembert.derived.kinematics import carrier
 from dalembert.derived.task_space import ROWS, named, row_indices
-from dalembert.engine.evaluation import joint_vector, uncharted
+from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend, TwistFrame
 from dalembert.errors import Error
-from dalembert.model.model import Model, refuse_loops
+from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.model.spread import spread
+from dalembert.planning.able import with_rates
 from dalembert.planning.finding import STARTS, Request, every_solution, solutions
 from dalembert.planning.reach import ANGULAR, POSTURE, STEP
 from dalembert.planning.solving import Found, Task, measured
@@ -189,9 +190,7 @@ def request(
     backend: Backend = "auto",
 ) -> Request:
     """What is asked for, checked, and its kernel."""
-    refuse_loops(robot, function)
-    if robot.runs:
-        raise uncharted(robot, function)
+    with_rates(robot, function)
     choice(frame, f"frame of {function}:", FRAMES)
     moving = _moving(robot, link)
     if not moving.any():

@@ -1,6 +1,7 @@
 """Motions of least effort: what users call, and what they get."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,14 +10,13 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
-from dalembert.engine.evaluation import moving
-from dalembert.errors import Error, brief, optional
-from dalembert.model.model import refuse_loops
+from dalembert.errors import Error, LimitWarning, brief, optional, warn
 from dalembert.motion.bsplines import BSpline
+from dalembert.planning.able import with_rates
 from dalembert.planning.blas import one_thread
-from dalembert.planning.bounded import Limits, exceeding, limits_of, within
+from dalembert.planning.bounded import Bounded, Limits, exceeding, limits_of, within
 from dalembert.planning.costs import COSTS
-from dalembert.planning.effort import Problem, descend
+from dalembert.planning.effort import Problem, Tell, descend
 from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dalembert.robots import Robot
 
 USUAL = 150  # iterations: what a bar of progress counts to
+SHARPER = (1.0, 0.2)  # of the slip: tried one after the other
+SHIFT = 5.0  # tanh(5) is 1 but for 1e-4: of the bounds of friction that limits see
 SLIP = 0.05  # of the largest mean speed: where friction that jumps is smoothed
 MOST_KNOTS = 100
 ROUNDING = 1e-12
@@ -100,19 +102,21 @@ def least_effort(
     heat of the windings, in J, and the second all that the motors draw, what friction takes included; braking gives back.
 
     start, goal: (n,) positions, at rest; or (2, n), positions and velocities. Accelerations there are 0.
-    duration: s; or (shortest, longest), and the best one within is found, too.
+    duration: s; or (shortest, longest), and the best one within is sought, too: the best of four local minima.
     cost: "torque", "energy", or a function of q, qd, qdd and tau, (n,) each, that returns the cost per second; it is recorded and
         differentiated, so it may use + - * /, powers, sin, cos and sqrt.
     through: positions on the way, {share of the duration: (n,)}.
     limits: True for the robot's own limits of positions, velocities and forces; a dictionary of what differs from them, with any of
-        "lower", "upper", "qd", "qdd" and "tau", one number or (n,) each; False for none. They hold at all times.
+        "lower", "upper", "qd", "qdd" and "tau", one number or (n,) each, the last three also the least and the greatest (2, n);
+        None or False for none. They hold at all times, between samples too, and with friction as it is. Only where gravity and
+        friction together exceed a limit at an end, an instant there may be beyond it, with a `LimitWarning`.
     motor_constants: one number or (n,); 1 if left out, which "energy" does not allow.
     knots: of the splines, both ends included. More follow the best motion more closely, and take longer.
     slip_speed: friction that jumps with the sign of a velocity is smoothed within this speed while searching; forces and cost of
         the result are exact. 5 % of the largest mean speed if left out.
     step: s between the samples of the result.
 
-    The result is a local minimum, found from the quintic. It needs SciPy; threads of BLAS stay out of it.
+    The result is a local minimum, found from the quintic; arms have many. It needs SciPy; threads of BLAS stay out of it.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
@@ -129,16 +133,37 @@ def least_effort(
     optional("scipy.optimize")
     told, count = chosen(progress, f"least effort of {robot.name}"), iter(range(1, 10**9))
     with one_thread(), np.errstate(all="ignore"):  # a step of the search may go far
+        tell = lambda: told(min(next(count), USUAL - 1), USUAL)  # noqa: E731
         problem = Problem(robot, motions, cost, weights, slip)
-        z, T, tell = *_begin(problem, times), lambda: told(min(next(count), USUAL - 1), USUAL)
-        z, T = descend(problem, z, T, times, tell)
-        if kept is not None:
-            z, T = within(problem, kept, z, T, times, tell)
+        z, T = _found(problem, kept, times, tell)
         quintic = motions.smoothest(T)
         costs = problem.cost(z, T), problem.cost(quintic, T)
     told(USUAL, USUAL)
     unit = "" if callable(cost) else "(N m)^2 s" if motor_constants is None else "J"
     return _result(robot, step, motions.path(z, T), *costs, unit, motions.path(quintic, T), kept)
+
+
+def _found(problem: Problem, kept: Limits | None, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+    """The best motion; where friction jumps, first with bounds of it, which limits outlast."""
+    z, T = _free(problem, times, tell)
+    if kept is None:
+        return z, T
+    if not problem.jumps:
+        return within(problem, kept, z, T, times, tell)
+    exact, bounds = Bounded(problem, kept), Bounded(problem, kept, SHIFT)
+    for share in SHARPER if bounds.holds_ends() else ():  # however the joints start and stop there
+        with suppress(Error):
+            found = within(problem.sharper(share), kept, z, T, times, tell, SHIFT)
+            if not len(exact.jumped(*found, 0.0)[1]):
+                return found
+    z, T = within(problem, kept, z, T, times, tell)
+    if len(least := exact.jumped(z, T, 0.0)[1]):
+        warn(
+            "least_effort: where a joint starts or stops, friction brings a force beyond its limit for an instant, by "
+            f"{-least.min():.1%}; allow more force",
+            LimitWarning,
+        )
+    return z, T
 
 
 def _result(robot: "Robot", step: float, path: BSpline, *about: Any) -> LeastEffort:
@@ -156,12 +181,20 @@ def _both(path: BSpline, time: Array) -> Array:
     return np.concatenate([motion.q, motion.qd], axis=-1).T
 
 
-def _begin(problem: Problem, times: tuple[float, float]) -> tuple[Array, float]:
-    """The smoothest motion, and of the durations allowed one that costs little."""
-    tried = [times[0]] if times[0] == times[1] else np.geomspace(*times, DURATIONS).tolist()
-    motions = [(problem.motions.smoothest(T), T) for T in tried]
-    costs = [problem.cost(*motion) for motion in motions]
-    return motions[int(np.argmin(costs))]
+def _free(problem: Problem, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+    """The best motion without limits; with a free duration the best of several local minima, begun with different durations."""
+    found = [descend(problem, problem.motions.smoothest(T), T, times, tell) for T in _begin(problem, times)]
+    return min(found, key=lambda one: problem.cost(*one))
+
+
+def _begin(problem: Problem, times: tuple[float, float]) -> list[float]:
+    """Of the durations allowed, the one with which the smoothest motion costs least, a shorter one, and two longer ones."""
+    if times[0] == times[1]:
+        return [times[0]]
+    tried = np.geomspace(*times, DURATIONS).tolist()
+    costs = [problem.cost(problem.motions.smoothest(T), T) for T in tried]
+    best = tried[int(np.argmin(costs))]
+    return sorted({best, (best * times[0]) ** 0.5, (best**2 * times[1]) ** (1 / 3), (best * times[1] ** 2) ** (1 / 3)})
 
 
 # --- what is given ------------------------------------------------------------------------------------------------------------
@@ -171,8 +204,7 @@ def _given(
     robot: "Robot", start: Any, goal: Any, duration: Any, cost: Any, constants: Any, limits: Any
 ) -> tuple[tuple[Array, Array], Array, Limits | None, tuple[float, float]]:
     """Both states (2, n), weights (n,), limits, and the shortest and the longest duration."""
-    refuse_loops(robot, "least_effort")
-    moving(robot, "least_effort", q=np.zeros(robot.nq))  # refuses robots without joints, or with rotations for positions
+    with_rates(robot, "least_effort")
     ends = _state(robot, start, "start"), _state(robot, goal, "goal")
     if not callable(cost):
         choice(cost, "cost:", COSTS)
@@ -256,4 +288,5 @@ def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array
         if not (slack >= -ROUNDING).all():
             side, kind, joint = np.unravel_index(int(np.argmin(slack)), slack.shape)
             limit = (limits.low, limits.high)[side][kind, joint]
-            raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when)
+            advice = "allow more time, or more of it" if when.startswith("on average") else "time does not help: allow more of it"
+            raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when, "needs", advice)

@@ -13,7 +13,8 @@ from dalembert.engine.evaluation import joint_vectors
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, SingularWarning, brief, warn
 from dalembert.model.model import Model
-from dalembert.planning.feedback import Feedback, with_rates
+from dalembert.planning.able import with_rates
+from dalembert.planning.feedback import Feedback
 from dalembert.quantities.derivatives import linearize
 from dalembert.quantities.dynamics import inverse_dynamics
 
@@ -40,6 +41,7 @@ def lqr(
     q, qd, tau: (..., n) the state and the forces there. By default the arm rests (qd = 0), and tau are the forces at which it does
         not accelerate, which makes it an equilibrium.
     position, velocity, effort: the diagonals of W and R, numbers or (n,), in 1/rad^2, (s/rad)^2 and 1/(N m)^2.
+        Not all of W may be 0.
     step: seconds, for a controller that is called once in that time and whose forces are held in between: the sampled problem.
 
     The result's `gain` is K (..., n, 2n).
@@ -57,6 +59,8 @@ def lqr(
     weights = [diagonal(x, n, f"lqr: {name}") for name, x in (("position", position), ("velocity", velocity), ("effort", effort))]
     if (weights[2] <= 0).any():
         raise Error(f"lqr: effort must be positive: without a cost the best forces are infinite; got {brief(effort)}")
+    if not (weights[0].any() or weights[1].any()):
+        raise Error("lqr: position and velocity are 0: without a weight of the state no force is best, wherever the arm goes")
     seconds = None if step is None else positive(step, "lqr: step")
     given = {"q": q, "qd": np.zeros(n) if qd is None else qd}
     at, rate = (real(x, name) for x, name in zip(joint_vectors(robot, "lqr", **given), given, strict=True))

@@ -14,7 +14,8 @@ from dalembert.arguments import batch, flag, frozen_array, number, room, whole
 from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.names import Backend
 from dalembert.errors import AccuracyWarning, Error, brief, warn
-from dalembert.planning.feedback import Feedback, smooth_friction, with_rates
+from dalembert.planning.able import both_sides, own_limits, slip_of, with_rates
+from dalembert.planning.feedback import Feedback
 from dalembert.planning.iterations import LENGTHS, Found, Problem, Search
 from dalembert.planning.lqr import diagonal, real
 from dalembert.progress import Progress, chosen
@@ -68,7 +69,9 @@ class OptimalControl:
 
     def __repr__(self) -> str:
         shown = f"cost {float(self.cost):.6g}" if self.cost.ndim == 0 else f"{self.cost.size} problems"
-        return f"<OptimalControl {self.trajectory.robot.name}: {self.trajectory.duration:g} s, {shown}>"
+        open_ = self.cost.size - np.count_nonzero(self.converged)
+        told = "" if not open_ else ", not converged" if self.cost.ndim == 0 else f", {open_} not converged"
+        return f"<OptimalControl {self.trajectory.robot.name}: {self.trajectory.duration:g} s, {shown}{told}>"
 
 
 def optimal_control(
@@ -80,7 +83,7 @@ def optimal_control(
     start_velocity: ArrayLike | None = None,
     goal_velocity: ArrayLike | None = None,
     step: float = 0.02,
-    limits: bool | ArrayLike = False,
+    limits: bool | ArrayLike | None = False,
     position: ArrayLike = 1.0,
     velocity: ArrayLike = 0.1,
     effort: ArrayLike = 1e-3,
@@ -107,8 +110,8 @@ def optimal_control(
 
     start, goal: (..., n) positions; start_velocity, goal_velocity: (..., n), at rest by default. Leading axes are problems that are
         solved at once.
-    limits: of the forces. True takes the model's effort limits; a number or (n,) are symmetric ones, (2, n) lower and upper ones.
-        Each step then solves a quadratic program (Tassa, Mansard and Todorov, 2014).
+    limits: of the forces; None or False for none. True takes the model's effort limits; a number or (n,) are symmetric ones,
+        (2, n) lower and upper ones. Each step then solves a quadratic program (Tassa, Mansard and Todorov, 2014).
     position, velocity, effort: the diagonals of W and R, numbers or (n,); end_position, end_velocity: that of W_end.
     holding: forces (..., n) that cost nothing, 0 by default. With robot.gravity_force(goal) the arm stays at the goal; else it
         stays where it needs less force.
@@ -131,7 +134,7 @@ def optimal_control(
     True
     """
     name = "optimal_control"
-    slip = smooth_friction(with_rates(robot, name), slip_speed, name)
+    slip = slip_of(with_rates(robot, name), slip_speed, name)
     steps, n = counted(duration, step, name), robot.n
     given = {"start": start, "goal": goal, "start_velocity": start_velocity, "goal_velocity": goal_velocity, "holding": holding}
     states = {what: _state(robot, x, what) for what, x in given.items()}
@@ -149,6 +152,8 @@ def optimal_control(
     forces = np.moveaxis(np.broadcast_to(u, (*lead, steps, n)).reshape(prod(lead), steps, n), 1, 0)
     forces = np.clip(forces, *problem.limits) if problem.limits else forces
     most, share = whole(iterations, f"{name}: iterations", 0), number(tolerance, f"{name}: tolerance")
+    if share < 0:
+        raise Error(f"{name}: tolerance must not be negative, got {share:g}")
     told = chosen(progress, f"optimal control of {robot.name}")
     with np.errstate(all="ignore"):  # what runs away is told below
         found = Search(problem, forces).run(most, share, told)
@@ -174,10 +179,10 @@ def _state(robot: Any, given: Any, name: str) -> Array:
 
 
 def _limits(robot: Any, given: Any) -> tuple[Array, Array] | None:
-    if given is False:
+    if given is False or given is None:
         return None
     if given is True:
-        most = np.array([joint.effort_limit for joint in robot.joints])
+        most = own_limits(robot, "effort_limit")
         if np.isinf(most).all():
             raise Error(f"optimal_control: {robot.name} has no effort limits; give limits=... as numbers, in N m or N")
         lower, upper = -most, most
@@ -185,7 +190,7 @@ def _limits(robot: Any, given: Any) -> tuple[Array, Array] | None:
         most, n = frozen_array(given, None, "optimal_control: limits"), robot.n
         if most.shape not in ((), (n,), (2, n)):
             raise Error(f"optimal_control: limits must be True, one number, {n} numbers, or (2, {n}), got shape {most.shape}")
-        lower, upper = most if most.ndim == 2 else (np.broadcast_to(-most, n), np.broadcast_to(most, n))
+        lower, upper = both_sides(most, n)
     wrong = np.flatnonzero(lower >= upper)
     if len(wrong):
         i = int(wrong[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +16,13 @@ from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
+from dalembert.planning.able import slip_of, with_rates
 from dalembert.planning.adjoint import ADJOINT, ADJOINT_OF_PARAMETERS, METHOD, STAGE_OF_PARAMETERS, factors_of
-from dalembert.planning.feedback import smooth_friction, with_rates
 from dalembert.planning.lqr import real
 from dalembert.simulation.fixed import in_blocks
 from dalembert.simulation.integrators import INTEGRATORS, ITERATIONS, Stage, table
 from dalembert.simulation.plan import Plan, counted, over_steps
+from dalembert.simulation.simulate import must_be_finite
 from dalembert.simulation.stages import STAGE, Stages, apart
 from dalembert.simulation.trajectory import Trajectory
 
@@ -103,6 +104,10 @@ class Rollout:
         robot = self.robot
         return Trajectory(robot, self.time, self.q, self.qd, tau.reshape(self.q.shape), held=True, slip_speed=self.kept.slip_speed)
 
+    def plot(self) -> Any:
+        """A matplotlib figure of the motion: positions, velocities, forces and energies over time. For one rollout."""
+        return self.trajectory.plot()
+
     def __repr__(self) -> str:
         many = f" of {' x '.join(map(str, self.kept.lead))}" if self.kept.lead else ""
         return f"<Rollout of {self.robot.name}: {len(self.time)} samples{many}, {self.time[-1]:g} s>"
@@ -144,14 +149,19 @@ def rollout(
     with_rates(robot, "rollout")
     steps = counted(duration, step, "rollout")
     choice(integrator, "integrator of a rollout:", tuple(INTEGRATORS))
-    slip = smooth_friction(robot, slip_speed, "rollout")
+    slip = slip_of(robot, slip_speed, "rollout")
+    if parameters is not None and robot.coupling is not None:
+        raise Error(f"rollout: parameters= does not know coupled joints, as {robot.name} has")
     given = {"q0": q0, "qd0": qd0, "tau": torque, "parameters": parameters}
     plan = Plan(robot, float(step), steps, 1, None, "joint", backend, lambda done, total: None, slip)
     arrays, shapes, lead = _arrays(plan, given)
     _room(prod(lead), steps, robot.n, len(INTEGRATORS[integrator].steps(ITERATIONS[-1])))
     found, points, rows = forward(plan, integrator, *arrays)
     q, qd = (x.reshape(*lead, steps + 1, robot.n) for x in found)
-    return Rollout(robot, np.arange(steps + 1) * plan.step, q, qd, Kept(shapes, lead, *arrays[2:], points, rows, slip, plan))
+    made = Rollout(robot, np.arange(steps + 1) * plan.step, q, qd, Kept(shapes, lead, *arrays[2:], points, rows, slip, plan))
+    # as a motion that sticks: then no integrators are advised that rollouts do not have
+    must_be_finite(replace(made.trajectory, sticks=True), integrator, plan.step, "rollout")
+    return made
 
 
 Given = tuple[Array, Array, Array, Array | None]
@@ -217,7 +227,7 @@ def forward(plan: Plan, integrator: str, q: Array, v: Array, tau: Array, paramet
         in_blocks(plan, len(q), rollouts)
         if met[0]:
             return found, points, rows
-    raise apart(plan.step)
+    raise apart(plan.step, "rollout")
 
 
 def backward(kept: Kept, *seeds: Array | None) -> tuple[Array | None, ...]:

@@ -14,7 +14,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.motion.bsplines import BSpline, basis
 
-POINTS = 5  # of Gauss's quadrature in each interval
+POINTS = 5  # of Gauss's quadrature in each interval,
+PARTS = 10  # or in its equal parts, so many in all at least
 ENDS = 3  # coefficients that position, velocity and acceleration at an end determine
 
 
@@ -72,8 +73,9 @@ class Transcription:
             free = free @ rest
         self.free = free  # E, (m, f)
         nodes, weights = np.polynomial.legendre.leggauss(POINTS)
-        at = (np.arange(self.intervals)[:, None] + (nodes + 1) / 2) / self.intervals
-        self.weights = np.tile(weights / 2 / self.intervals, self.intervals)  # of the integral over s
+        parts = self.intervals * -(-PARTS // self.intervals)
+        at = (np.arange(parts)[:, None] + (nodes + 1) / 2) / parts
+        self.weights = np.tile(weights / 2 / parts, parts)  # of the integral over s
         self.grid = self.at(at.ravel())
 
     def _basis(self, at: Array, derivative: int) -> Array:

@@ -122,7 +122,7 @@ def simulate(
     else:
         trajectory = _fixed(plan, kind, start, forces, acting, events)
     trajectory = replace(trajectory, backend=backend, slip_speed=kind.slip_speed, sticks=integrator == MOREAU)
-    _look(trajectory, integrator, float(step))
+    must_be_finite(trajectory, integrator, float(step), "simulate")
     if kind.stops is None:
         _passed(robot, trajectory)
     return judged(trajectory, integrator, float(step))
@@ -361,7 +361,7 @@ def _passed(robot: Model, trajectory: Trajectory) -> None:
     )
 
 
-def _look(trajectory: Trajectory, integrator: str, step: float) -> None:
+def must_be_finite(trajectory: Trajectory, integrator: str, step: float, function: str) -> None:
     """A motion that leaves the finite numbers is an error; among rollouts a warning."""
     finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
     bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
@@ -374,7 +374,7 @@ def _look(trajectory: Trajectory, integrator: str, step: float) -> None:
     advice = f": {near}" if near else _advice(trajectory, first, integrator, step)
     say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
     if trajectory.q.ndim == 2:
-        raise Error(f"simulate: {say}")
+        raise Error(f"{function}: {say}")
     warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)
 
 

@@ -170,6 +170,6 @@ class Stages:
         return bool((met | ~np.isfinite(self.gap)).all())  # what has run away is found at the end
 
 
-def apart(step: float) -> Error:
+def apart(step: float, function: str = "simulate") -> Error:
     """Error of an implicit step that is too long."""
-    return Error(f"simulate: the iterations of an implicit step of {step:g} s do not converge; use a smaller step")
+    return Error(f"{function}: the iterations of an implicit step of {step:g} s do not converge; use a smaller step")
