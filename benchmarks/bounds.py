@@ -26,7 +26,7 @@ def figures(samples=10**8):
         ("all joints free", {"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, None, 0.05, 1.05, 60.0),
     ):
         began = time.perf_counter()
-        arm.bound("inverse_dynamics", over=over, only=only, tolerance=tolerance, seconds=1e-3)
+        arm.bound("inverse_dynamics", over=over, only=only, tolerance=1e9)  # any bound will do
         yield f"PUMA, {name}: recording, compiling", time.perf_counter() - began, "s", None, "less"
         found = arm.bound("inverse_dynamics", over=over, only=only, tolerance=tolerance, seconds=seconds)
         yield f"PUMA, {name}: bound beside refined maximum", float(found.ratio.max()), "x", bar * (1 + 1e-9), "less"

@@ -1,5 +1,6 @@
 """Intervals by native code, against ball arithmetic (arb) and samples; and bounds by branch and bound."""
 
+import importlib
 import re
 from fractions import Fraction
 
@@ -207,6 +208,68 @@ def test_errors_are_known_beforehand():
     assert errors(free, [[(0.5, 1.0)]])[free.results[0]].error < 1e-14
 
 
+def test_bounds_hold_after_the_last_rounding():
+    """Moving an end outward by a known error rounds, too: here it would be rounded back, below the exact sum."""
+    u = 2.0**-53
+    program = trace(lambda x: np.array((((x[0] + x[1]) + x[2]) + x[3]) + x[4], dtype=object), {"x": (5,)})
+    x = np.array([1.0, u, u, u, 1 + 2 * u])
+    total = sum(map(Fraction, x.tolist()))
+    for sign_ in (1, -1):
+        low, high = da.enclosure(program, {"x": sign_ * x}, {"x": sign_ * x})
+        assert Fraction(float(low)) <= sign_ * total <= Fraction(float(high))
+        found = da.robot("two_link").bound(program, over={"x": (sign_ * x, sign_ * x)})
+        assert Fraction(float(found.lower)) <= sign_ * total <= Fraction(float(found.upper))
+
+
+def test_errors_after_cancellation():
+    """V and m are computed with the errors that they bound: V may be E where 0 is computed, and m less than m - E."""
+    u = 2.0**-53
+    ends = [[(1.0, 1.0), (0.9 * u, 0.9 * u)]]
+    product = trace(lambda x: ((x[0] + x[1]) - x[0]) * ((x[1] - x[0]) + x[0]), {"x": (2,)})
+    known = errors(product, ends)
+    a, b = (known[i].error for i in product.nodes[product.results[0]][1:])
+    assert known[product.results[0]].error >= 3 * a * b
+    quotient = trace(lambda x: 1 / ((x[0] + x[1]) - x[0]), {"x": (2,)})
+    assert errors(quotient, [[(1.0, 1.0), (4 * u, 4 * u)]])[quotient.results[0]].error == np.inf  # E is 3 u
+    assert errors(quotient, [[(1.0, 1.0), (64 * u, 64 * u)]])[quotient.results[0]].error < np.inf
+
+
+HUGE = {
+    "square": (lambda x: x * x, 1e160, 1e161),
+    "sine": (lambda x: x.sin(), 1e300, 1e300),
+    "reciprocal": (lambda x: 1 / x, 1e-170, 1.0),
+    "tiny": (lambda x: x * x + x, 0.0, 5e-324),
+    "tinier": (lambda x: x * x + x, -5e-324, 1e-320),
+    "overflow": (lambda x: ((x * x - x * x * 3) * (x - 1e200)).sin() + (x * x).sqrt(), 1e200, 2e200),
+    "no number": (lambda x: (x * x - x * x * 2 + x) * (x - 2e200), 1e200, 2e200),
+    "choice": (lambda x: where(x * x - x * x * 2, x, -x), 1e200, 2e200),
+    "wide": (lambda x: x * 2 - x, -1.7e308, 1.7e308),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_and_tiny_boxes(name):
+    """Where numbers overflow or underflow, bounds hold, and may be infinite."""
+    f, low, high = HUGE[name]
+    program = trace(lambda x: np.array(f(x[()]), dtype=object), {"x": ()})
+    below, beyond = da.enclosure(program, {"x": low}, {"x": high})
+    for x in (low, high):
+        (y,) = exact(program, [np.array(x)])
+        assert y >= float(below)
+        assert y <= float(beyond)
+
+
+def test_ranges_without_values():
+    program = trace(lambda x: np.array(x[0] / x[1], dtype=object), {"x": (2,)})
+    with pytest.raises(da.Error, match="there is no finite value in this range"):
+        da.robot("two_link").bound(program, over={"x": (x := np.array([1.0, 0.0]), x)})
+    with pytest.raises(da.Error, match="there is no finite value in this range"):
+        da.robot("two_link").bound(program, over={"x": ([1.0, 0.0], [2.0, 0.0])})
+    one = trace(lambda x: np.array(1 / x[0], dtype=object), {"x": (1,)})
+    with pytest.raises(da.Error, match="there is no finite value in this range"):
+        da.robot("two_link").bound(one, over={"x": 0.0})
+
+
 def test_climbing_finds_a_corner_and_a_hill():
     def slopes(x):
         f = -((x[:, 0] - 0.3) ** 2) + x[:, 1] - 0.1 * x[:, 0] * x[:, 1]
@@ -351,6 +414,29 @@ def test_bounds_hold_however_early_it_stops():
     assert (early.upper >= late.greatest).all()
     assert (early.upper > late.upper).all()
     assert (early.lower <= late.least).all()
+
+
+def test_time_is_looked_at_between_entries(monkeypatch):
+    begun = []
+    entry = importlib.import_module("dalembert.sweeps.bound").Entry
+    monkeypatch.setattr("dalembert.sweeps.bound.Entry", lambda *given: begun.append(given[1]) or entry(*given))
+    arm = da.robot("two_link")
+    found = arm.bound("gravity_force", seconds=1e-6)
+    assert len(begun) == 1
+    assert (found.lower[1], found.upper[1]) == (-np.inf, np.inf)
+    assert arm.gravity_force(found.at_greatest[1]["q"])[1] == pytest.approx(found.greatest[1])
+    assert not found.within_tolerance
+    assert "give it more seconds" in str(found)
+
+
+def test_what_is_proven_survives_an_interruption():
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    arm = da.robot("two_link")
+    found = arm.bound("gravity_force", tolerance=1e-9, progress=interrupt)
+    assert np.isfinite(found.upper).all()
+    assert (found.upper >= arm.gravity_force([0.0, 0.0])).all()
 
 
 def test_programs_and_chosen_entries():

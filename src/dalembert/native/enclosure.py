@@ -112,7 +112,7 @@ def _enclose(
 
 def _rounded(low: float, high: float) -> tuple[float, float]:
     """Ends moved outward to a multiple of a power of two, so that margins serve for many boxes."""
-    unit = 2.0 ** (frexp(max(-low, high))[1] - 5)
+    unit = 2.0 ** max(frexp(max(-low, high))[1] - 5, -1074)
     return (floor(low / unit) * unit, ceil(high / unit) * unit) if low < high else (low, high)
 
 

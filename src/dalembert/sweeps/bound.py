@@ -17,7 +17,7 @@ from dalembert.progress import Progress, chosen
 from dalembert.sweeps.bounded import Bound
 from dalembert.sweeps.boxes import box
 from dalembert.sweeps.branching import Search
-from dalembert.sweeps.entry import Entry
+from dalembert.sweeps.entry import Entry, Unproven
 from dalembert.sweeps.ranges import EXAMPLE
 from dalembert.sweeps.recorded import recorded
 from dalembert.trace.program import Program
@@ -46,7 +46,8 @@ def bound(
     `only`: these entries, by joint or by place; by default all.
 
     It stops when every gap, between what is proven and what is attained, is below `tolerance` of the largest absolute value
-    attained, or after so many `seconds`; the bounds hold in any case, rounding included. They are those of the formulas with
+    attained, or after so many `seconds`, or on Ctrl-C; the bounds hold in any case, rounding included. Entries that were not begun
+    by then have infinite ones: each is first compiled and sampled, which takes seconds. Bounds are those of the formulas with
     exactly the numbers of the robot. `progress` as in `simulate`.
 
     >>> import dalembert as da
@@ -64,8 +65,17 @@ def bound(
     places = _places(robot, program, only)
     ends, labels = box(robot, program, over), _labels(robot, program)
     show = chosen(progress, f"bound of {name}")
-    jobs = {i: Entry(program, i, ends, tolerance) for i in dict.fromkeys(program.results[k] for k in places)}
-    _work([side for job in jobs.values() for side in job.sides], began + seconds, seconds, show)
+    jobs: dict[int, Entry | Unproven] = {}
+    until = began + seconds
+    try:
+        for i in dict.fromkeys(program.results[k] for k in places):
+            if not jobs or time.perf_counter() < until:
+                jobs[i] = Entry(program, i, ends, tolerance)
+        _work([side for job in jobs.values() for side in job.sides], until, seconds, show)
+    except KeyboardInterrupt:  # what is proven holds
+        if not jobs:
+            raise
+    jobs = {i: jobs.get(i) or Unproven(program, i, ends) for i in (program.results[k] for k in places)}
     made = [jobs[program.results[k]] for k in places]
     shape = program.outputs[0].shape if only is None and len(program.outputs) == 1 else (len(places),)
 

@@ -57,7 +57,9 @@ class Bound:
     @property
     def head(self) -> str:
         """What was bounded, and whether the gaps are as small as they were to become."""
-        late = "" if self.within_tolerance else f"; some gaps are above {self.tolerance:.2g}: give it more seconds"
+        late = (
+            "" if self.within_tolerance else f"; some gaps are above {self.tolerance:.2g}: give it more seconds, or a smaller range"
+        )
         return f"{self.quantity} of {self.robot}: {self.boxes:,} boxes in {self.seconds:.2f} s{late}"
 
     def cells(self) -> list[list[str]]:

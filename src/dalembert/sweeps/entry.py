@@ -1,5 +1,6 @@
 """One entry of a quantity over a box of states: its programs, the extremes that occur, and a search for the bound of each side."""
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ from dalembert.trace.stepping import step_program
 SAMPLES = 20_000  # of which the best are refined
 STARTS = 48
 CORNERS = 0.75  # share of the samples at an end, of inputs in which a result is a polynomial of degree 2
+NOTHING = "bound: there is no finite value in this range; take a smaller one"
 LARGE = 400_000  # operations of a step
 Box = dict[Key, tuple[float, float]]
 
@@ -31,7 +33,12 @@ class Entry:
         self.program, self.ends = program, ends
         wide = [key for key, (a, b) in ends.items() if a < b]
         zero = [key for key, (a, b) in ends.items() if a == b == 0.0]
-        self.step = prepare(program, result, wide, zero)
+        try:
+            self.step = prepare(program, result, wide, zero)
+        except (Error, ZeroDivisionError) as error:
+            if not zero:
+                raise
+            raise Error(NOTHING) from error  # a quotient by an input that is 0
         self.one = assemble(program.inputs, (Variable("f", ()),), program.nodes, [result])
         self.keys = self.step.groups.wide
         self.low, self.high = (np.array([ends[key][side] for key in self.keys]) for side in (0, 1))
@@ -49,9 +56,12 @@ class Entry:
         """The value where nothing varies, and its error."""
         whole = [[self.ends[k, j] for j in range(v.size)] for k, v in enumerate(self.program.inputs)]
         (i,) = self.one.results
-        value = _value(self.one, [list(self.whole[a:b]) for a, b in pairwise(self.starts)])
+        value = _value(self.one, [self.whole[a:b].tolist() for a, b in pairwise(self.starts)])
+        if not math.isfinite(value):
+            raise Error(NOTHING)
         error = errors(self.one, whole)[i].error
-        self.fixed = value - error, value, value + error
+        low, high = (math.nextafter(value + x, x * math.inf) if error else value for x in (-error, error))
+        self.fixed = low, value, high
 
     def _search(self, tolerance: float) -> None:
         step, ends = self.step, self.ends
@@ -68,12 +78,12 @@ class Entry:
         best = [self._climbed(slopes, side, starts(side)) for side in (1.0, -1.0)]
         size = max(abs(value) for value, _ in best)
         if not np.isfinite(size):
-            raise Error("bound: there is no finite value in this range; take a smaller one")
+            raise Error(NOTHING)
         for side, found in zip((1.0, -1.0), best, strict=True):
 
             def cut(low: Array, high: Array, side: float = side) -> Any:
                 bounds, *rest = kernel(low, high, np.float64(side), slack, *thin)
-                return (np.where(np.isnan(bounds), np.inf, bounds + known.bound), *rest)
+                return (np.where(np.isfinite(bounds), bounds + known.bound, np.inf), *rest)
 
             def look(x: Array, side: float = side) -> tuple[float, Array]:
                 return self._climbed(slopes, side, x)
@@ -138,5 +148,24 @@ class Entry:
         return dict(zip([v.name for v in self.program.inputs], self._full(x), strict=True))
 
 
+class Unproven:
+    """An entry that was not begun: nothing is proven, and the value in the middle of the box is attained."""
+
+    sides: tuple[Search, ...] = ()
+    boxes, lower, upper = 0, -math.inf, math.inf
+
+    def __init__(self, program: Program, result: int, ends: Box) -> None:
+        middle = [[a / 2 + b / 2 for a, b in (ends[k, j] for j in range(v.size))] for k, v in enumerate(program.inputs)]
+        self.least = self.greatest = _value(assemble(program.inputs, (Variable("f", ()),), program.nodes, [result]), middle)
+        self.state = {v.name: np.reshape(x, v.shape) for v, x in zip(program.inputs, middle, strict=True)}
+
+    def at(self, side: int) -> dict[str, Array]:
+        """The state of that value, whichever the side."""
+        return self.state
+
+
 def _value(program: Program, inputs: list[list[float]]) -> float:
-    return float(evaluate(program, inputs)[program.results[0]])
+    try:
+        return float(evaluate(program, inputs)[program.results[0]])
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return math.nan

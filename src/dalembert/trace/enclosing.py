@@ -11,9 +11,8 @@ from dalembert.trace import spans
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, trace
 from dalembert.trace.rounding import errors, lost
-from dalembert.trace.spans import Span, add, least, most, mul, point, where
+from dalembert.trace.spans import BIG, Span, add, least, most, mul, point, where
 
-BIG = 1.7e308
 Ends = Sequence[Sequence[tuple[float, float]]]
 
 
@@ -128,7 +127,7 @@ def margins(enclosing: Enclosing, ends: Ends) -> tuple[Any, Any] | None:
     """The margins (2, results) and the slack of decisions for all boxes within one; None if there are none (see `rounding`)."""
     program = enclosing.program
     known = errors(program, ends)
-    natural = [known[i].error for i in program.results]
+    natural = [known[i].margin for i in program.results]
     slack = [known[i].error for i in enclosing.decisions] or [0.0]
     share = lost(1 + sum(program.inputs[k].size for k in enclosing.moving))
     mean = [2 * known[i].error + share * known[i].size for i in program.results]

@@ -2,12 +2,12 @@
 
 Let a box B and all its sub-boxes be enclosed (`spans`), let A be the exact end of a node for some sub-box, and A~ what is computed.
 By induction over the nodes |A~ - A| <= E, with the E below. Intervals of sub-boxes lie in those of B (inclusion is monotone), so
-|A| <= V where V is the greatest absolute value in the interval of B. With u = 2^-53, each operation rounds its exact result r by at
-most u |r|, or less where products and sums are fused:
+|A| <= V and |A~| <= V + E, where V is the greatest absolute value in the interval of B, and m <= |A|, m - E <= |A~|, where m is the
+least. With u = 2^-53, each operation rounds its exact result r by at most u |r|, or less where products and sums are fused:
 
     a + b, a - b   E = Ea + Eb + u (V + Ea + Eb)
     a b            E = Va Eb + Vb Ea + Ea Eb + u (Va + Ea)(Vb + Eb)
-    1 / b          E = Eb / (m (m - Eb)) + u / (m - Eb), m the least absolute value in the interval of b; unbounded if m <= Eb
+    1 / b          E = Eb / (m (m - Eb)) + u / (m - Eb), m that of b; unbounded if m <= Eb
     sqrt a         E = min(Ea / sqrt(m - Ea), sqrt(Ea)) + u (V + E)
     sin a, cos a   E = Ea + 4 u + (4 u Va)^2
 
@@ -15,9 +15,15 @@ Taking the lesser or greater of two numbers, as products and choices do, adds no
 extremes of sine over an interval change by no more than its ends do, sine and cosine themselves are computed to 2 u, and where a
 turning point is misjudged, an end is within 4 u Va of it, where the sine has changed by half the square of that. Sign and `where`
 are not continuous: they are asked at ends that are moved outward by E ("slack"), which makes their choices exact. A constant that
-is no float is rounded by u of it. What the evaluation of these formulas itself rounds is below a share of 1e-9, added.
+is no float is rounded by u of it.
 
-So the exact interval lies within the computed one, moved outward by E. This costs nothing while the program runs.
+The ends of B's own intervals are computed here, too, with rounding, and B is one of its sub-boxes: they are within E of the exact
+ones. After a cancellation that may be much of V. So the formulas take V~ + E in place of V, V~ + 2 E in place of V + E, m~ - E in
+place of m, and m~ - 2 E in place of m - E, of the computed V~ and m~. All terms are positive, so what their evaluation
+rounds is below a share of 1e-9, added; m~ - 2 E is the only difference, and counts as 0 where it is below a millionth of m~.
+
+So the exact interval lies within the computed one, moved outward by E. Moving it rounds once more, which `Known.margin` covers:
+with M = E + 2 u (V~ + 2 E), M >= E + u (|A~| + M). This costs nothing while the program runs.
 """
 
 import math
@@ -51,13 +57,32 @@ class Known(NamedTuple):
 
     @property
     def size(self) -> float:
-        """V + E."""
+        """V~ + E: no exact end is larger."""
         return max(-self.low, self.high) + self.error
 
     @property
+    def reach(self) -> float:
+        """V~ + 2 E: no computed end is larger."""
+        return self.size + self.error
+
+    @property
+    def least(self) -> float:
+        """m~, the least absolute value; 0 if there is 0 among them."""
+        return max(0.0, self.low, -self.high)
+
+    @property
     def gap(self) -> float:
-        """The least absolute value, less its error; 0 if there is 0 among them."""
-        return max(0.0, self.low, -self.high) - self.error
+        """m~ - 2 E: no computed end is smaller; 0 if that is next to nothing."""
+        gap = self.least - 2 * self.error
+        return gap if gap > 1e-6 * self.least else 0.0
+
+    @property
+    def margin(self) -> float:
+        """By how much computed ends must move outward, if moving them rounds."""
+        return self.error + 2 * U * self.reach if self.error else 0.0
+
+
+UNKNOWN = Known(-math.inf, math.inf, math.inf)
 
 
 def errors(program: Program, inputs: Sequence[Sequence[tuple[float, float]]]) -> list[Known]:
@@ -75,9 +100,10 @@ def errors(program: Program, inputs: Sequence[Sequence[tuple[float, float]]]) ->
             low, high = inputs[rest[0]][rest[1]]
             found.append(Known(low, high, 0.0))
             continue
-        low, high, error = _constant(rest[0]) if op == "const" else _step(found, op, rest)
-        unknown = not (math.isfinite(low) and math.isfinite(high) and math.isfinite(error))
-        found.append(Known(-math.inf, math.inf, math.inf) if unknown and op != "const" else Known(low, high, error * MORE))
+        made = _constant(rest[0]) if op == "const" else _step(found, op, rest)
+        made = made._replace(error=made.error * MORE)
+        finite = math.isfinite(made.low) and math.isfinite(made.high) and math.isfinite(made.reach)
+        found.append(made if finite or op == "const" else UNKNOWN)
     return found
 
 
@@ -92,7 +118,7 @@ def _step(found: list[Known], op: str, rest: list[Any]) -> Known:
     match op:
         case "add" | "sub":
             b = found[rest[1]] if op == "add" else _negative(found[rest[1]])
-            return Known(a.low + b.low, a.high + b.high, a.error + b.error + U * (a.size + b.size))
+            return Known(a.low + b.low, a.high + b.high, a.error + b.error + U * (a.reach + b.reach))
         case "mul":
             return _square(a) if rest[0] == rest[1] else _product(a, found[rest[1]])
         case "div":
@@ -102,12 +128,15 @@ def _step(found: list[Known], op: str, rest: list[Any]) -> Known:
         case "sqrt":
             low, high = math.sqrt(max(a.low, 0.0)), math.sqrt(max(a.high, 0.0))
             error = min(a.error / math.sqrt(a.gap) if a.gap > 0 else math.inf, math.sqrt(a.error))
-            return Known(low, high, error + U * (high + error) + LEAST)
+            return Known(low, high, error + U * (high + 2 * error) + LEAST)
         case "sin" | "cos":
+            if not math.isfinite(a.reach):
+                return UNKNOWN
             low, high = (spans.sine if op == "sin" else spans.cosine)(Span(a.low, a.high))
-            return Known(float(low), float(high), a.error + 4 * U + (4 * U * a.size) ** 2)
+            missed = 4 * U * a.reach
+            return Known(float(low), float(high), a.error + 4 * U + missed * missed)
         case "sign":
-            low, high = a.low - a.error, a.high + a.error
+            low, high = a.low - 4 * a.error, a.high + 4 * a.error  # the ends that are asked are moved outward
             return Known(float((low > 0) - (low < 0)), float((high > 0) - (high < 0)), 0.0)
         case "where":
             b, c = found[rest[1]], found[rest[2]]
@@ -122,17 +151,17 @@ def _negative(a: Known) -> Known:
 
 def _product(a: Known, b: Known) -> Known:
     ends = [0.0 if x == 0 or y == 0 else x * y for x in a[:2] for y in b[:2]]
-    error = (a.size - a.error) * b.error + a.error * b.size + U * a.size * b.size + LEAST
+    error = a.size * b.error + a.error * b.reach + U * a.reach * b.reach + LEAST
     return Known(min(ends), max(ends), error)
 
 
 def _square(a: Known) -> Known:
     product = _product(a, a)
-    return product._replace(low=max(0.0, a.gap) ** 2)
+    return product._replace(low=a.least * a.least)
 
 
 def _reciprocal(b: Known) -> Known:
     if b.gap <= 0:
-        return Known(-math.inf, math.inf, math.inf)
-    error = b.error / (b.gap * (b.gap + b.error)) + U / b.gap + LEAST
+        return UNKNOWN
+    error = b.error / b.gap / (b.gap + b.error) + U / b.gap + LEAST  # no product, which may underflow
     return Known(1 / b.high, 1 / b.low, error)

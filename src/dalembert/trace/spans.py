@@ -19,6 +19,7 @@ from dalembert.trace.expr import Expr, Rounded, unrounded
 from dalembert.trace.program import Program
 
 STEP = 2.0**-51  # by this share of it an end moves outward: four times the error of one rounding, as sine and cosine need
+BIG = 1.7e308
 LEAST = 1e-300  # and by this, so that underflow is covered
 
 
@@ -171,8 +172,14 @@ def signs(a: Span, slack: Any = 0) -> Span:
 
 
 def widened(a: Span) -> Span:
-    """An interval whose ends have moved outward by more than one rounding."""
-    return Span(a.low - (absolute(a.low) * STEP + LEAST), a.high + (absolute(a.high) * STEP + LEAST))
+    """An interval whose ends have moved outward by more than one rounding; all numbers, where one has overflowed."""
+    return finite(Span(a.low - (absolute(a.low) * STEP + LEAST), a.high + (absolute(a.high) * STEP + LEAST)))
+
+
+def finite(a: Span) -> Span:
+    """a, or all numbers where an end is infinite or has no value: the lesser of a number and of none may be either."""
+    known = BIG - (absolute(a.low) + absolute(a.high))
+    return Span(where(known, a.low, -math.inf), where(known, a.high, math.inf))
 
 
 # --- programs -----------------------------------------------------------------------------------------------------------

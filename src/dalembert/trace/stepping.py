@@ -136,6 +136,7 @@ class _Box:
         slopes: list[tuple[Span, Any]] = []
         for i in range(len(self.y0)):
             terms = [mul(row[i], mu) for row, mu in zip(self.d, monomials, strict=True)]
+            terms = list(map(spans.finite, terms)) if self.outward else terms
             lost = sum(map(magnitude, terms), 0) * self.step.lost if self.outward else 0
             slopes.append((reduce(add, terms), lost))
         changes = [(magnitude(s) + lost) * r for (s, lost), r in zip(slopes, self.radius, strict=True)]
