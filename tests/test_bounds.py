@@ -265,6 +265,9 @@ def test_ranges_without_values():
         da.robot("two_link").bound(program, over={"x": (x := np.array([1.0, 0.0]), x)})
     with pytest.raises(da.Error, match="there is no finite value in this range"):
         da.robot("two_link").bound(program, over={"x": ([1.0, 0.0], [2.0, 0.0])})
+    square = trace(lambda x: np.array(x[0] * x[0], dtype=object), {"x": (1,)})
+    with pytest.raises(da.Error, match="there is no finite value in this range"):
+        da.robot("two_link").bound(square, over={"x": (1e160, 1e161)})
     one = trace(lambda x: np.array(1 / x[0], dtype=object), {"x": (1,)})
     with pytest.raises(da.Error, match="there is no finite value in this range"):
         da.robot("two_link").bound(one, over={"x": 0.0})

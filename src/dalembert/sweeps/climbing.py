@@ -13,6 +13,7 @@ SMALL = 1e-14  # an increase, relative to the value, that ends a search
 Slopes = Callable[[Array], tuple[Array, Array]]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # states whose values or slopes overflow are not climbed from
 def climb(slopes: Slopes, starts: Array, low: Array, high: Array) -> tuple[float, Array]:
     """The largest value found from several starts, and where: quasi-Newton steps (BFGS) along the faces of a box.
 

@@ -18,6 +18,7 @@ Jumps, sign(c) and where(c, a, b) = b + t (a - b), become inputs t of the smooth
 do not contract in an input that an undecided jump depends on.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -163,7 +164,7 @@ def margins(step: Step, box: Mapping[Key, tuple[float, float]]) -> Margins:
     c = [known[i] for i in step.slopes.results[:count]]
     d = [[known[i] for i in step.slopes.results[count + ny * m : count + ny * (m + 1)]] for m in range(count)]
     ry, rz = ([(b - a) * 1.0001 for a, b in some] for some in ends[:2])
-    weights = [float(np.prod([rz[k] for k in monomial])) for monomial in step.monomials]
+    weights = [math.prod(rz[k] for k in monomial) for monomial in step.monomials]
 
     def loss(x: Known) -> float:
         return 2 * x.error + step.lost * x.size
