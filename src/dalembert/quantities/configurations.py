@@ -216,7 +216,8 @@ def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
             strict=True,
         )
     )
-    made = {name: np.array(x, dtype=float) for name, x in arrays.items()}
+    kind = np.result_type(*arrays.values())  # complex ones, for complex steps, stay so
+    made = {name: np.array(x, dtype=kind) for name, x in arrays.items()}
     for run in robot.runs:
         if run.kind != "free":
             continue
