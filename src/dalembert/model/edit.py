@@ -48,7 +48,7 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
     for link in robot.links:
         if link.parent == robot.base_name and link.joint.kind == "free":
             raise Error(f"{robot.name} is free already: the free joint {link.joint.name!r} carries {link.name!r}")
-        if link.joint.name == joint:
+        if isinstance(joint, str) and link.joint.name == joint:  # anything else is refused by the joint
             raise Error(f"{robot.name} has a joint {joint!r}; with_free_base(joint=...) calls the free one otherwise")
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)

@@ -60,7 +60,8 @@ def mesh(points: Any, parts: Sequence[tuple[Any, Colour]]) -> Mesh:
     Traceback (most recent call last):
     dalembert.errors.Error: a face names point 3, but there are 3 points, from 0
     """
-    points = np.asarray(points, dtype=float).reshape(-1, 3)
+    with np.errstate(invalid="ignore"):  # NaN of any kind is refused below
+        points = np.asarray(points, dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > limits.MESH_SIZE):
         raise Error(f"a coordinate is not a number, or beyond {limits.MESH_SIZE:g}")
     parts = [(faces, _clear(colour)) for faces, colour in parts]

@@ -76,8 +76,8 @@ function setMode(mode) {
 
 function reset() {
   setMode("hold");
-  state.now = first;
-  follow(first);
+  state.now = motion.time[Math.floor(motion.time.length / 2)];  // where the arm is seldom stretched or folded
+  follow(state.now);
   showTime();
   state.qd.fill(0);
   state.qdd.fill(0);
