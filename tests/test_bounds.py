@@ -506,13 +506,13 @@ def test_ranges():
         ({"over": {"qd": (1, -1), "qdd": 0.0}}, r"over: the range of qd of 'joint1' is empty: 1 is above -1"),
         ({"over": {"qd": (np.nan, 1), "qdd": 0.0}}, "qd of 'joint1' needs a finite range, got nan to 1"),
         ({"over": {"speed": (-1, 1)}}, r"input of the sweep: 'speed'"),
-        ({"over": {"qd": {"elbow": 0.0}, "qdd": 0.0}}, r"scalar of qd: 'elbow'"),
+        ({"over": {"qd": {"elbow": 0.0}, "qdd": 0.0}}, r"entry of qd: 'elbow'"),
         ({"over": {"qd": [1, 2, 3, 4], "qdd": 0.0}}, r"over: qd must be \(low, high\)"),
-        ({"over": {"qd": (-1, 1, 5), "qdd": 0.0}}, "a bound holds for all of a range, so qd has no number of points"),
+        ({"over": {"qd": (-1, 1, 5), "qdd": 0.0}}, "a bound holds for the whole range, so qd takes no number of points"),
         ({"over": 3}, r"over must be given by name, such as"),
         ({"over": {"qd": 0.0, "qdd": 0.0}, "tolerance": 0.0}, "tolerance must be positive"),
         ({"over": {"qd": 0.0, "qdd": 0.0}, "seconds": -1}, "seconds must be positive"),
-        ({"over": {"qd": 0.0, "qdd": 0.0}, "only": [2]}, "only must hold names of joints, or places from 0 to 1, got 2"),
+        ({"over": {"qd": 0.0, "qdd": 0.0}, "only": [2]}, "only must hold names of joints, or indices from 0 to 1, got 2"),
         ({"over": {"qd": 0.0, "qdd": 0.0}, "only": "elbow"}, "entry to bound: 'elbow'"),
     ],
 )  # fmt: skip
@@ -524,9 +524,9 @@ def test_mistakes(given, message):
 def test_robots_without_bounds():
     with pytest.raises(da.Error, match="unknown quantity"):
         da.robot("two_link").bound("torque")
-    with pytest.raises(da.Error, match="bound does not know the loops"):
+    with pytest.raises(da.Error, match="bound does not support closed loops"):
         da.robot("four_bar").bound("gravity_force")
-    with pytest.raises(da.Error, match="bound needs coordinates whose rates are the velocities"):
+    with pytest.raises(da.Error, match="bound needs velocities that are the rates of the positions"):
         da.robot("two_link").with_free_base().bound("gravity_force")
     slide = da.random_robot(1, "RP")
     with pytest.raises(

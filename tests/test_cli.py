@@ -110,8 +110,8 @@ def test_toml_files_and_files_without_ending(ran):
         (["inverse", "two_link", "-", "-o", "none/x.csv"], "none/x.csv: cannot be written"),
         (["simulate", "two_link", "--q0", "1,2,3"], "--q0 needs 2 numbers"),
         (["simulate", "two_link", "--q0", "0.5"], "--q0 needs 2 numbers, one for each joint of two_link, got 1"),
-        (["simulate", "two_link", "--q0", "a,b"], "--q0 must be numbers with commas between them, or a file"),
-        (["simulate", "two_link", "--q0", "[0.5, 0]"], "--q0 must be numbers with commas between them, or a file"),
+        (["simulate", "two_link", "--q0", "a,b"], "--q0 must be comma-separated numbers, or a file"),
+        (["simulate", "two_link", "--q0", "[0.5, 0]"], "--q0 must be comma-separated numbers, or a file"),
         (["simulate", "two_link", "--q0", "0.5", "0"], "unexpected 0: numbers need commas between them, as in --q0 0.5,0"),
         (["simulate", "two_link", "--coulomb", "1", "-i", "rk4"],
          "use --integrator moreau (the default), --slip-speed 1e-3 or so for smooth friction, or --coulomb 0"),
@@ -451,7 +451,9 @@ def test_every_command_changes_the_robot_by_the_same_options(ran):
     assert (da.load("coupled.toml"), da.load("free.toml")) == (coupled, coupled.uncoupled())
     assert "coupled joints: joint2 = 2 joint1" in ran("info", "coupled.toml")[1]
     assert "must be on or off" in ran("info", "coupled.toml", "--mimic", "maybe")[2]
-    assert "of one that is free, states say" in ran("info", "two_link", "--free-base", "on", "--base", "0,0,1")[2]
+    assert (
+        "the place of a free base is part of its positions q" in ran("info", "two_link", "--free-base", "on", "--base", "0,0,1")[2]
+    )
 
 
 URDF = """<robot name="arm"><link name="a"/><link name="b">{}</link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>
@@ -499,7 +501,7 @@ def test_messages_name_options(ran):
         "--longest 6": ran("derive", "puma560")[2],
         "--every 3": ran("simulate", "two_link", "-t", "0.1", "--every", "3")[2],
         "see dalembert check": ran("info", "puma560")[1],
-        "--mimic off keeps all joints free": ran("check", "circle.toml")[2],
+        "--mimic off keeps all joints independent": ran("check", "circle.toml")[2],
         "--restitution 0 makes them stops": ran("simulate", "panda", "-t", "0.01")[2],
         "one force per step": ran("simulate", "two_link", "-t", "0.1", "--torque", "tau.csv")[2],
         "--payload 0.1:a": ran("check", "tree.toml", "--payload", "1:b")[1],

@@ -93,9 +93,9 @@ def test_the_rule_covers_what_it_should():
     }  # fmt: skip
     for name in others:
         if not QUANTITIES[name].coupled:
-            with pytest.raises(da.Error, match=r"does not know the coupled joints of .*; robot\.uncoupled\(\) has it"):
+            with pytest.raises(da.Error, match=r"does not support the coupled joints of .*; robot\.uncoupled\(\) has none"):
                 ROBOTS["gripper"]().program(name)
-            with pytest.raises(da.Error, match=r"does not know the rotors .*; robot\.without_transmission\(\) has it"):
+            with pytest.raises(da.Error, match=r"does not support the rotors .*; robot\.without_transmission\(\) has none"):
                 ROBOTS["motors"]().program(name)
 
 
@@ -421,7 +421,7 @@ def test_mimics():
     assert robot.coupling.told([x.joint for x in robot.links]) == ["a = -2 c - 0.5", "b = 2 c + 0.5"]
     assert (robot.lower.tolist(), robot.upper.tolist()) == ([-0.75], [0.25])
     for told, mimics in {
-        "joint 'a' follows itself: a -> b -> a; da.load(..., mimic=False) keeps all joints free": {
+        "joint 'a' follows itself: a -> b -> a; da.load(..., mimic=False) keeps all joints independent": {
             "a": da.Mimic("b"),
             "b": da.Mimic("a"),
         },

@@ -387,5 +387,5 @@ def test_every_formulation_is_derived():
     page = (Path(__file__).parents[1] / "docs" / "equations.md").read_text(encoding="utf-8")
     table = dict(re.findall(r'^\| `"(\w+)"` \|.*\| (.*)\|$', page, re.MULTILINE))
     assert {name: tuple(re.findall(r"`(\w+)`", text)) for name, text in table.items()} == {m: FAMILIES.get(m, ()) for m in METHODS}
-    with pytest.raises(da.Error, match="brandl has no derivation of its own: that of kalman derives what it evaluates"):
+    with pytest.raises(da.Error, match="brandl has no derivation; use that of kalman, which derives what it evaluates"):
         da.derive(da.robot("two_link"), "brandl")

@@ -238,8 +238,8 @@ def test_both_files_or_none(tmp_path):
         ("c", {"dtype": np.float32}, "dtype"),
         ("c", {"header": 1.5}, "header"),
         ("c", {"batch": "no"}, "batch"),
-        ("python", {"dtype": "float"}, "dtype is for C alone, which python is not"),
-        ("julia", {"header": True, "batch": False}, "header, batch is for C alone"),
+        ("python", {"dtype": "float"}, "dtype is for C only; leave out for python"),
+        ("julia", {"header": True, "batch": False}, "header, batch are for C only"),
     ],
 )
 def test_mistakes(language, options, message):

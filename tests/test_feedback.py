@@ -284,7 +284,7 @@ def test_swing_up_with_a_third_of_the_force_that_holds_it():
     [
         ({"duration": 0.505}, "multiple of step"),
         ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"limits": True}, "has no effort limits"),
+        ({"limits": True}, "has no torque limits"),
         ({"limits": [1.0, -1.0]}, "limits of joint 'joint2' leave no room"),
         ({"effort": 0.0}, "effort must be positive"),
         ({"position": [1.0, 2.0, 3.0]}, "one for each of the 2 joints"),

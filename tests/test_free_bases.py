@@ -518,7 +518,7 @@ def test_quantities_work_or_say_why_not():
         try:
             program = robot.program(name)
         except da.Error as error:
-            assert "needs coordinates whose rates are the velocities" in str(error), name
+            assert "needs velocities that are the rates of the positions" in str(error), name
             refused.append(name)
             continue
         for variable in program.inputs:
@@ -576,18 +576,18 @@ MISTAKES = {
     "path": (lambda r: r.torques_along(da.quintic([0] * r.n, [1] * r.n, duration=1.0)), "a path cannot have the free joint 'base'"),
     "coupling as a whole": (lambda r: r.with_coupling({"base": {"joint1": 1.0}}), "'base' of .* is free; couplings are between"),
     "following a rotation": (lambda r: r.with_coupling({"joint1": {"base.wx": 1.0}}), "cannot follow 'base.wx'"),
-    "locked in part": (lambda r: r.lock({"base.vx": 0.0}), "held as a whole"),
+    "locked in part": (lambda r: r.lock({"base.vx": 0.0}), "locked as a whole"),
     "zero quaternion at the start": (lambda r: r.simulate(np.zeros(r.nq)), "quaternion of joint 'base' in q0"),
-    "controller": (lambda r: da.GravityPD(r, np.zeros(r.n), 1.0, 1.0), "GravityPD needs coordinates"),
+    "controller": (lambda r: da.GravityPD(r, np.zeros(r.n), 1.0, 1.0), "GravityPD needs velocities"),
     "derivation": (da.derive, "of one degree of freedom"),
-    "excitation": (da.excitation, "identification does not know the free joint 'base'"),
+    "excitation": (da.excitation, "identification does not support the free joint 'base'"),
     "zero quaternion": (lambda r: r.mass_matrix(np.zeros(r.nq)), "quaternion of joint 'base'"),
     "size": (lambda r: r.mass_matrix(np.zeros(r.n)), "base.qw"),
     "limits": (lambda r: da.Joint("b", "ball", lower=-1.0), "has no lower"),
     "coulomb": (lambda r: da.Joint("b", "free", coulomb=1.0), "may have damping and armature"),
     "coupling": (lambda r: r.with_coupling({"base.wx": {"joint2": 1.0}}), "cannot follow"),
     "world route": (lambda r: r.inverse_dynamics_derivatives(*state(r), method="composite_body_world"), "these methods do not"),
-    "quasi": (lambda r: r.simulate(r.neutral(), velocities="quasi"), "needs coordinates"),
+    "quasi": (lambda r: r.simulate(r.neutral(), velocities="quasi"), "needs velocities"),
     "massless": (
         lambda r: da.robot("puma560").with_free_base().forward_dynamics(np.eye(1, 13)[0], *np.zeros((2, 12))),
         "give link 'base'",

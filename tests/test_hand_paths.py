@@ -160,7 +160,7 @@ def test_what_cannot_be_followed_is_told():
         (lambda: arm("panda").follow(PATHS["line"], rows=("wx", "vx"), frame="body"), 'frame="body" must have all of vx, vy, vz'),
         (lambda: arm("panda").follow(PATHS["line"], q0=np.zeros((2, 7))), r"q0 must be one position \(7,\)"),
         (lambda: arm("panda").follow(PATHS["line"], step=0), "follow: step must be positive"),
-        (lambda: arm("four_bar").follow(PATHS["line"]), "follow does not know the loops"),
+        (lambda: arm("four_bar").follow(PATHS["line"]), "follow does not support closed loops"),
         (lambda: da.circle(START, (0, 0, 0), (0, 0, 0), 1.0), "the axis of a circle must have a direction"),
         (lambda: da.pose_spline([0, 1], [START]), "two or more poses, got 1"),
         (lambda: da.pose_spline([0, 1, 2], [START, GOAL]), "needs points"),

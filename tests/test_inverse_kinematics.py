@@ -263,7 +263,10 @@ def test_progress_is_told():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda r: r("four_bar").inverse_kinematics([0, 0, 0]), "inverse_kinematics does not know the loops of four_bar"),
+        (
+            lambda r: r("four_bar").inverse_kinematics([0, 0, 0]),
+            "inverse_kinematics does not support closed loops, which four_bar has",
+        ),
         (
             lambda r: r("two_link").with_free_base().inverse_kinematics([0, 0, 0]),
             "which the free joint 'base' of two_link does not have",

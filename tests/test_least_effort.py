@@ -397,7 +397,7 @@ def test_ipopt_finds_nothing_better(name):
 MISTAKES = {
     "goal": (r"goal must be 2 positions, or \(2, 2\) with velocities, got shape \(3,\); joint order: joint1", {"goal": [0.0] * 3}),
     "a force at the start": (
-        r"joint 'joint1' needs a force of \S+ N m at the start, beyond its limit of 5; time does not help: allow more",
+        r"joint 'joint1' needs a torque of \S+ N m at the start, beyond its limit of 5; widen it: more time does not help",
         {"start": [0.0, 0.0], "limits": {"tau": 5.0}},
     ),
     "mean speed": (r"joint 'joint1' needs a velocity of 1.9 rad/s on average from t = 0 to 1 s, beyond its limit of 1.5", {"limits": {"qd": 1.5}}),
@@ -412,7 +412,7 @@ MISTAKES = {
     "function": (r"cost: the function must return one number", {"cost": lambda q, qd, qdd, tau: tau}),
     "failing function": (r"cost: the function failed: \w+Error.*it may use .*np.sin", {"cost": lambda q, qd, qdd, tau: np.arctan(tau[0])}),
     "no cost": (r"cost: the function returned None", {"cost": lambda q, qd, qdd, tau: None}),
-    "at the goal": (r"needs a position of 0.6 rad at the goal, beyond its limit of 0.5; time does not help", {"limits": {"upper": 0.5}}),
+    "at the goal": (r"needs a position of 0.6 rad at the goal, beyond its limit of 0.5; widen it", {"limits": {"upper": 0.5}}),
     "no room": (r"limits: joint2 has no range of tau, 5 .. -5", {"limits": {"tau": [[-9.0, 5.0], [9.0, -5.0]]}}),
     "bottomless": (r"the cost has no least value: it has fallen to -", {"cost": lambda q, qd, qdd, tau: -tau @ tau}),
     "infinite": (r"the cost of the smoothest motion is (inf|nan); it must be a finite number", {"duration": 1e-200}),
@@ -435,9 +435,9 @@ def test_mistakes_are_told_in_a_line(mistake):
 
 def test_robots_that_have_no_such_motions_say_so():
     free = arm().with_free_base()
-    with pytest.raises(da.Error, match="needs coordinates whose rates are the velocities"):
+    with pytest.raises(da.Error, match="needs velocities that are the rates of the positions"):
         free.least_effort(np.zeros(9), np.zeros(9), 1.0)
-    with pytest.raises(da.Error, match="does not know the loops of four_bar"):
+    with pytest.raises(da.Error, match="does not support closed loops, which four_bar has"):
         da.robot("four_bar").least_effort(np.zeros(3), np.zeros(3), 1.0)
     with pytest.raises(da.Error, match="needs a robot with joints"):
         da.Robot("base_only", ()).least_effort([], [], 1.0)

@@ -530,7 +530,7 @@ def test_a_free_body_begins_anew_at_a_right_angle(visit, angle):
         tab.wait_for_timeout(50)
         if tab.evaluate("state.t > 0.05 || state.mode === 'hold'"):
             break
-    told = tab.inner_text("#status").startswith("A body that turns freely came to a right angle about y")
+    told = tab.inner_text("#status").startswith("A ball or free joint reached a right angle about y")
     assert told == (angle > 1.5) and tab.evaluate("state.mode") == ("hold" if told else "drop")
 
 

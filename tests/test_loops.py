@@ -415,34 +415,36 @@ def test_every_quantity_is_taught_or_refused(name):
         ]
         return
     for ask in (robot.program, robot.compile, robot.operation_count):
-        with pytest.raises(da.Error, match=rf"{name} does not know the loops of four_bar; robot\.without_loops\(\) has it"):
+        with pytest.raises(
+            da.Error, match=rf"{name} does not support closed loops, which four_bar has; robot\.without_loops\(\) leaves them open"
+        ):
             ask(name, **options)
 
 
 REFUSED = {
-    "base_parameters does not know": lambda r: r.base_parameters(),
+    "base_parameters does not support": lambda r: r.base_parameters(),
     "base_parameters does not": lambda r: r.base_regressor([0] * 3, [0] * 3, [0] * 3),
-    "probe does not know": lambda r: r.probe([0] * 3, [0] * 3),
-    "without_coriolis does not know": lambda r: r.inverse_dynamics_without_coriolis([0] * 3, [0] * 3, [0] * 3),
+    "probe does not support": lambda r: r.probe([0] * 3, [0] * 3),
+    "without_coriolis does not support": lambda r: r.inverse_dynamics_without_coriolis([0] * 3, [0] * 3, [0] * 3),
     "random positions leave the loops": lambda r: r.random_configuration(),
-    "dominance is defined for a tree": lambda r: r.dominance([0] * 3, [0] * 3, [0] * 3),
-    "derivations are of trees": lambda r: da.derive(r),
-    "symbolic is of trees": lambda r: r.symbolic(),
-    "the Lie-group form is of a tree": lambda r: da.lie_two_joint(r),
-    "without_loops() has": lambda r: da.derive(r),
-    "stops and sticking friction do not know": lambda r: r.simulate([0] * 3, restitution=0.5),
-    "which cannot stick together": lambda r: r.with_friction(coulomb=0.1).simulate([0] * 3),
+    "dominance needs a tree of independent joints": lambda r: r.dominance([0] * 3, [0] * 3, [0] * 3),
+    "derivations need a tree": lambda r: da.derive(r),
+    "symbolic needs a tree": lambda r: r.symbolic(),
+    "the Lie-group form needs a tree": lambda r: da.lie_two_joint(r),
+    "without_loops() is one": lambda r: da.derive(r),
+    "stops and sticking friction do not support": lambda r: r.simulate([0] * 3, restitution=0.5),
+    "joints cannot stick": lambda r: r.with_friction(coulomb=0.1).simulate([0] * 3),
     "closed again after every step": lambda r: r.simulate([0] * 3, integrator="RK45"),
     'must be "joint"': lambda r: r.simulate([0] * 3, velocities="momentum"),
     "q0 leaves the loops of four_bar open by": lambda r: r.simulate([1.0, 0, 0]),
     "qd0 would open the loops": lambda r: r.simulate([0] * 3, [1.0, 0, 0]),
-    "sticking_dynamics does not know": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, sticking=True),
-    "SlotineLi does not know": lambda r: da.SlotineLi(r, da.quintic([0] * 3, [0] * 3, duration=1.0), 1.0, 1.0, 1.0),
-    "Impedance does not know": lambda r: da.Impedance(r, np.eye(4), 1.0, 1.0, link="crank"),
-    "MomentumObserver does not know": lambda r: da.MomentumObserver(r, 1.0, 1e-3),
+    "sticking_dynamics does not support": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, sticking=True),
+    "SlotineLi does not support": lambda r: da.SlotineLi(r, da.quintic([0] * 3, [0] * 3, duration=1.0), 1.0, 1.0, 1.0),
+    "Impedance does not support": lambda r: da.Impedance(r, np.eye(4), 1.0, 1.0, link="crank"),
+    "MomentumObserver does not support": lambda r: da.MomentumObserver(r, 1.0, 1e-3),
     "these methods do: multipliers, independent": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, method="articulated_body"),
     "couple these first": lambda r: r.with_coupling({"rocker": {"crank": 1.0}}),
-    "locked joints change": lambda r: r.lock({"crank": 0.0}),
+    "the loops of four_bar depend on all joints": lambda r: r.lock({"crank": 0.0}),
     "has no loops; with_loop": lambda r: r.without_loops().settle([0] * 3),
     "has no loops, so all": lambda r: da.Robot("x", r.links, independent=("crank",)),
     "has 1 independent joint, got 2": lambda r: r.with_independent("crank", "rocker"),

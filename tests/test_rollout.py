@@ -139,7 +139,7 @@ def test_coupled_joints():
     slope = run(np.array([0.2, 0.1])).gradient(1.0).q0
     far, near = (run(np.array([0.2 + e, 0.1])).q.sum() for e in (1e-6, -1e-6))
     assert abs((far - near) / 2e-6 - slope[0]) < 1e-6 * abs(slope[0])
-    with pytest.raises(da.Error, match="rollout: parameters= does not know coupled joints"):
+    with pytest.raises(da.Error, match="rollout: parameters= does not support coupled joints"):
         robot.rollout([0.2, 0.1], duration=0.05, parameters=robot.parameters())
 
 

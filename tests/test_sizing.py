@@ -142,7 +142,7 @@ def test_the_largest_payload_broadcasts_and_needs_limits():
     q = np.zeros((3, 1, 6))
     assert robot.largest_payload(q, np.zeros((2, 6))).shape == (3, 2)
     assert robot.largest_payload(np.zeros(6)).shape == ()
-    with pytest.raises(da.Error, match="two_link has no effort limits; give motor="):
+    with pytest.raises(da.Error, match="two_link has no torque limits; give motor="):
         da.robot("two_link").largest_payload([0.0, 0.0])
     with pytest.raises(da.Error, match=r"q must have the shape \(\.\.\., 6\)"):
         robot.largest_payload([0.0])
@@ -340,7 +340,7 @@ def test_one_joint_at_rest_and_coupled_joints(tmp_path):
     ("call", "said"),
     [
         (lambda: da.robot("two_link").size(), "joint 'joint1' of two_link has no velocity limit; give speed=1.5"),
-        (lambda: da.robot("two_link").size((5, 0), speed=1.0), "payload must be a mass in kg, or two that do not fall"),
+        (lambda: da.robot("two_link").size((5, 0), speed=1.0), "payload must be a mass in kg, or a range"),
         (lambda: da.robot("two_link").size(-1, speed=1.0), "payload must be a mass in kg"),
         (
             lambda: da.random_robot(1, "RP").size(speed=1.0),
@@ -363,8 +363,11 @@ def test_one_joint_at_rest_and_coupled_joints(tmp_path):
         (lambda: da.robot("two_link").size(speed=1.0, link="base"), "'base' does not move"),
         (lambda: da.robot("two_link").size(speed=1.0, samples=0), "samples must be an integer from 1"),
         (lambda: da.robot("two_link").size(speed=1.0, duty="motion.csv"), "follows a path of 2 coordinates"),
-        (lambda: da.robot("four_bar").size(speed=1.0), "size does not know the loops of four_bar"),
-        (lambda: da.robot("humanoid").size(speed=1.0), "size is for arms with one motor a joint, and humanoid has a free joint"),
+        (lambda: da.robot("four_bar").size(speed=1.0), "size does not support closed loops, which four_bar has"),
+        (
+            lambda: da.robot("humanoid").size(speed=1.0),
+            "size needs an arm with one motor for each joint, and humanoid has a free joint",
+        ),
         (lambda: da.Robot("none", ()).size(), "none has no joints"),
         (lambda: sized().save("sizing.txt"), "a sizing is saved as .csv, .json, .png, .svg, .pdf"),
     ],

@@ -9,7 +9,7 @@ import dalembert as da
 from dalembert.cli import bounding, computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
-ABOUT = """The dynamics of robot arms and of other machines of rigid links and joints.
+ABOUT = """The dynamics of robot arms and other mechanisms of rigid links and joints.
 
 ROBOT is a built-in name (dalembert robots lists them), or a file: URDF, xacro, MJCF or TOML."""
 EPILOG = """Examples:
@@ -22,8 +22,8 @@ dalembert inverse puma560 states.csv -o torques.csv
 
 dalembert inverse arm.urdf states.csv --payload 2@0,0,0.1 --damping 0.5
 
-Exit codes: 0 success; 1 check found errors in the robot's data, or ik did not reach a pose; 2 wrong usage or another error, in \
-one line (--debug shows the traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
+Exit codes: 0 success; 1 check found errors in the robot's data, or ik did not reach a pose; 2 any other error, in one line \
+(--debug shows the traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
 
 HELP = ["-h", "--help"]
 

@@ -1,4 +1,4 @@
-"""Commands that tell extremes over a range of states."""
+"""The command that proves bounds over a range of states."""
 
 from typing import Annotated
 
@@ -11,23 +11,24 @@ from dalembert.robots import Robot
 
 _over = typer.Option(
     "--over",
-    metavar="INPUT=LOW:HIGH",
-    help="The range of an input, or INPUT=VALUE; of one joint, INPUT.JOINT=LOW:HIGH. Repeat it for others. Default: the limits.",
+    metavar="NAME=LOW:HIGH",
+    help="The range of an input, as in qd=-2:2, q.joint1=-1:1, payload=0:5 or m2=1:3; NAME=VALUE for one value; repeat it "
+    "for more. Default: the robot's limits.",
 )
-_quantity = typer.Option("--quantity", "-q", metavar="NAME", help="What to bound.", autocompletion=completing(*QUANTITIES))
-_tolerance = typer.Option(metavar="SHARE", help="Stop when bounds are within this share of what is attained.")
+_quantity = typer.Option("--quantity", "-q", metavar="QUANTITY", help="What to bound.", autocompletion=completing(*QUANTITIES))
+_tolerance = typer.Option(metavar="SHARE", help="Stop when the bounds exceed the attained extremes by less than this share.")
 
 
 def bound(
     robot: Robot,
     over: Annotated[list[str] | None, _over] = None,
     quantity: Annotated[str, _quantity] = "inverse_dynamics",
-    only: Annotated[str | None, typer.Option(metavar="JOINT,...", help="These joints or entries; all by default.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="JOINT,...", help="Bound these joints or entries only.")] = None,
     tolerance: Annotated[float, _tolerance] = 0.05,
-    seconds: Annotated[float, typer.Option(metavar="S", help="Stop after so many seconds at the latest.")] = 60.0,
-    states: Annotated[bool, typer.Option("--states", help="Show where the largest values occur, too.")] = False,
+    seconds: Annotated[float, typer.Option(metavar="S", help="Stop after this many seconds at the latest.")] = 60.0,
+    states: Annotated[bool, typer.Option("--states", help="Show the states of the largest attained values as well.")] = False,
 ) -> None:
-    """Prove bounds that no state of a range exceeds, and show the extremes that are attained."""
+    """Prove bounds of joint forces, or another quantity, over all states of a range, and show attained extremes."""
     entries = [int(x) if x.isdigit() else x for x in listed(only)] or None
     ranges = ranges_by_name(over or [])
     with progress(f"bound of {quantity}") as bar:

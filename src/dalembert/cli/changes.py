@@ -26,16 +26,20 @@ def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
 
 
 OPTIONS = (
-    _option("payload", "LOAD", "A load on the last link, or on a named one: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK."),
-    _option("gravity", "X,Y,Z", "Gravity in the world, m/s^2; 0 for none."),
-    _option("damping", "D", "Viscous friction: one number, one for each joint, or JOINT=D,..."),
-    _option("coulomb", "C", "Coulomb friction, given in the same way."),
-    _option("armature", "I", "Rotor inertia on the link side of the gearing, given in the same way."),
-    _option("lock", "JOINT=Q,...", "Hold these joints fixed."),
-    _option("snap", "TOL", "Make almost-right angles exactly right; 1e-4 takes 1.5708 for pi/2."),
-    _option("mimic", "on|off", "Whether joints of a file that are coupled follow each other; off: all are free."),
-    _option("free-base", "on|off", "Whether the base is set free, as of robots that walk, fly or float."),
-    _option("base", "POSE", "Pose of the base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, in metres and radians."),
+    _option(
+        "payload",
+        "LOAD",
+        "A load of MASS kg at X,Y,Z m, on the last link or on LINK: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK.",
+    ),
+    _option("gravity", "X,Y,Z", "Gravity in world axes, m/s^2; 0 for none."),
+    _option("damping", "D", "Viscous friction, N m s/rad or N s/m: one number, one for each joint, or JOINT=D,..."),
+    _option("coulomb", "C", "Coulomb friction, N m or N, given in the same way."),
+    _option("armature", "I", "Rotor inertia on the link side of the gearing, kg m^2 or kg, given in the same way."),
+    _option("lock", "JOINT=Q,...", "Lock these joints at positions Q, rad or m."),
+    _option("snap", "TOL", "Make almost right angles exact, within TOL rad; 1e-4 takes 1.5708 for pi/2."),
+    _option("mimic", "on|off", "Whether mimic joints of a file follow others; off: all are independent. Default: on."),
+    _option("free-base", "on|off", "Whether the base is free, as of robots that walk, fly or float. Default: as in the file."),
+    _option("base", "POSE", "Pose of the fixed base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, m and rad."),
 )
 
 
@@ -47,7 +51,9 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
     signature = inspect.signature(command)
     optional = signature.parameters["robot"].default is None
     shown = typer.Argument(
-        metavar="ROBOT", help="A robot; without one, counts are polynomials in n.", autocompletion=complete_robot
+        metavar="ROBOT",
+        help="A built-in name or a file; without one, counts are polynomials in the number n of joints.",
+        autocompletion=complete_robot,
     )
     name: Any = Annotated[str | None, shown] if optional else RobotName
 
@@ -98,7 +104,7 @@ def changed(
     free = _switch(free_base, "--free-base")
     if base is not None:
         if free:
-            raise Error("--base places a base that is fixed; of one that is free, states say where it is")
+            raise Error("--base places a fixed base; the place of a free base is part of its positions q")
         place = values(base, "--base", (3, 6))
         robot = robot.with_base(Pose.of(place[:3], rpy=place[3:] or (0.0, 0.0, 0.0)))
     if snap is not None:  # the base's, too: who types 3.1416 means pi
@@ -128,11 +134,11 @@ def _switch(text: str | None, what: str) -> bool | None:
 
 
 def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
-    """Numbers with commas or spaces between them, as many as allowed."""
+    """Comma-separated or space-separated numbers, as many as allowed."""
     try:
         found = [float(x) for x in re.split(r"\s*,\s*|\s+", text.strip())]
     except ValueError:
-        kind = "a number" if counts == (1,) else "numbers with commas between them"
+        kind = "a number" if counts == (1,) else "comma-separated numbers"
         raise Error(f"{what} must be {kind}, got {text!r}") from None
     if counts and len(found) not in counts:
         raise Error(f"{what} needs {' or '.join(map(str, counts))} number{'s' * (counts != (1,))}, got {len(found)}")
@@ -149,7 +155,10 @@ def one_or_several(text: str | None, what: str) -> Any:
 
 def payload_ends(text: str, what: str) -> list[float]:
     """A mass, or both ends of a range such as 0:5."""
-    return [values(x, what, (1,))[0] for x in text.split(":")]
+    ends = [values(x, what, (1,))[0] for x in text.split(":")]
+    if len(ends) > 2 or ends[-1] < ends[0]:
+        raise Error(f"{what} must be a mass in kg, or a range such as 0:5, got {text!r}")
+    return ends
 
 
 def _per_joint(robot: Robot, text: str, what: str) -> Any:
@@ -168,7 +177,7 @@ def _named(text: str, what: str) -> dict[str, float]:
     for part in text.split(","):
         match = NAMED.fullmatch(part.strip())
         if not match:
-            raise Error(f"{what} must be JOINT=NUMBER, with commas between several, got {part!r}")
+            raise Error(f"{what} must be JOINT=NUMBER, comma-separated for several joints, got {part!r}")
         given[match[1]] = values(match[2], f"{what} of {match[1]}", (1,))[0]
     return given
 

@@ -28,18 +28,24 @@ CHOICES = (*INTEGRATORS, "moreau", *SOLVERS)
 
 _source = typer.Argument(
     metavar="STATES",
-    help="A .csv, .npy or .npz file; - is standard input. Its columns are named q_<joint>, qd_<joint>, ..., or in this order.",
+    help="A .csv, .npy or .npz file, or - for standard input. Columns are named q_<joint>, qd_<joint>, ..., or in this order.",
 )
-_at_rest = typer.Option("--at-rest", help="The input has positions q only: write the forces that hold the arm there.")
-_all = typer.Option("--all", help="Write the input states, too, so that the file can be read back.")
+_at_rest = typer.Option("--at-rest", help="The input has positions q only: write the joint forces that hold the arm there.")
+_all = typer.Option("--all", help="Write the input columns as well, so that the file can be read back.")
 _header = typer.Option("--header/--no-header", help="Whether CSV output starts with a header line.")
 
 
 def _method(quantity: str) -> Any:
     known, closed = methods(quantity), CLOSED_ROUTES if quantity == "forward_dynamics" else ()
-    loops = f" Of robots with loops {' or '.join(closed)}." if closed else ""
+    loops = f" For robots with loops {' or '.join(closed)}." if closed else ""
     shown = completing(*known, *closed)
-    return typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(known)}.{loops}", autocompletion=shown)
+    return typer.Option(
+        "--method",
+        "-m",
+        metavar="METHOD",
+        help=f"The formulation, chosen by the robot by default: one of {', '.join(known)}.{loops}",
+        autocompletion=shown,
+    )
 
 
 def inverse(
@@ -51,7 +57,7 @@ def inverse(
     everything: Annotated[bool, _all] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
-    """Joint forces tau from q, qd, qdd."""
+    """Inverse dynamics: joint forces tau from a file of q, qd, qdd."""
     _evaluate(robot, "inverse_dynamics", states, output, method=method, at_rest=at_rest, everything=everything, names=header)
 
 
@@ -63,13 +69,13 @@ def forward(
     everything: Annotated[bool, _all] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
-    """Joint accelerations qdd from q, qd, tau."""
+    """Forward dynamics: joint accelerations qdd from a file of q, qd, tau."""
     _evaluate(robot, "forward_dynamics", states, output, method=method, everything=everything, names=header)
 
 
 def _evaluate(robot: Robot, quantity: str, source: str, target: str, **options: Any) -> None:
     if source == "-" and sys.stdin.isatty():
-        raise Error("states are read from standard input, but nothing is piped in: give a file, or pipe one")
+        raise Error("no states: give a file, or pipe one to standard input")
     with progress(quantity.replace("_", " ")) as bar:
         count = evaluate_states(robot, quantity, source, target, progress=bar, **options)
     if target != "-":
@@ -80,12 +86,17 @@ def simulate(
     robot: Robot,
     q0: Annotated[
         str | None,
-        typer.Option("--q0", metavar="Q", help="Initial positions, a number for each joint (0.5,0), or a file (its first state)."),
+        typer.Option(
+            "--q0",
+            metavar="Q",
+            help="Initial positions, rad or m: a number for each joint (0.5,0), or a file (its first state). Default: neutral.",
+        ),
     ] = None,
     qd0: Annotated[
-        str | None, typer.Option("--qd0", metavar="QD", help="Initial velocities, in the same way; at rest by default.")
+        str | None,
+        typer.Option("--qd0", metavar="QD", help="Initial velocities, rad/s or m/s, given in the same way. Default: at rest."),
     ] = None,
-    duration: Annotated[float, typer.Option("--duration", "-t", metavar="S", help="Seconds to simulate.")] = 1.0,
+    duration: Annotated[float, typer.Option("--duration", "-t", metavar="S", help="Duration in seconds.")] = 1.0,
     step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Time step in seconds.")] = 1e-3,
     integrator: Annotated[
         str | None,
@@ -93,40 +104,47 @@ def simulate(
             "--integrator",
             "-i",
             metavar="NAME",
-            help=f"One of {', '.join(CHOICES)}; default: moreau with Coulomb friction or stops, else rk4.",
+            help=f"One of {', '.join(CHOICES)}. Default: moreau with Coulomb friction or stops, else rk4.",
             autocompletion=completing(*CHOICES),
         ),
     ] = None,
     restitution: Annotated[
         float | None,
-        typer.Option(metavar="E", help="Make the limits stops, from which joints rebound with this share of their speed (0 to 1)."),
+        typer.Option(metavar="E", help="Make the position limits stops: joints rebound with this share of their velocity, 0 to 1."),
     ] = None,
     slip_speed: Annotated[
         float | None,
         typer.Option(
-            "--slip-speed", metavar="V", help="Make Coulomb friction smooth, c tanh(qd / V), which all integrators but moreau need."
+            "--slip-speed",
+            metavar="V",
+            help="Make Coulomb friction smooth, c tanh(qd / V), V in rad/s or m/s; all integrators but moreau need it.",
         ),
     ] = None,
-    saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the effort limits.")] = False,
+    saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the torque limits.")] = False,
     method: Annotated[str | None, _method("forward_dynamics")] = None,
     torque: Annotated[
         str | None,
         typer.Option(
             "--torque",
             metavar="TAU",
-            help="Joint forces: a number for each joint, or a file with a row for each step. They are 0 by default.",
+            help="Joint forces, N m or N: a number for each joint, or a file with a row for each step. Default: 0.",
         ),
     ] = None,
     velocities: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help=f"Which velocities are integrated with q: {', '.join(ROUTES)}.", autocompletion=completing(*ROUTES)
+            metavar="NAME",
+            help=f"The velocities that are integrated with q: {', '.join(ROUTES)}.",
+            autocompletion=completing(*ROUTES),
         ),
     ] = "joint",
-    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep only every K-th step.")] = 1,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
+    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep every K-th step only.")] = 1,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz; - is standard output (CSV)."),
+    ] = None,
 ) -> None:
-    """Simulate the motion; without an output file, print a summary with the energy balance."""
+    """Simulate the motion. Without --output, print a summary with the energy balance."""
     if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
         raise Error(f"{output}: a motion is written as .csv or .npz")
     start = _start(robot, q0, qd0)
@@ -162,7 +180,7 @@ def numbers_of(arm: Robot, text: str, part: str, what: str) -> Any:
     try:
         found = values(text, what)
     except Error:
-        raise Error(f"{what} must be numbers with commas between them, or a file, got {text!r}") from None
+        raise Error(f"{what} must be comma-separated numbers, or a file, got {text!r}") from None
     if len(found) != count:
         joints = f"one for each joint of {arm.name}" if count == arm.n else f"{', '.join(arm.position_names)} of {arm.name}"
         raise Error(f"{what} needs {count} number{'s' * (count != 1)}, {joints}, got {len(found)}: {text!r}")
@@ -198,7 +216,7 @@ def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
 
 
 def _summary(trajectory: Trajectory) -> str:
-    """The ends of the motion, and where the energy went."""
+    """The start and end of the motion, and where the energy went."""
     rows = [["joint", "q at start", "q at end", "qd at start", "qd at end", "largest |tau|"]]
     robot, largest = trajectory.robot, np.abs(trajectory.tau).max(axis=0)
     at = {name: i for i, name in enumerate(robot.joint_names)}

@@ -22,20 +22,22 @@ from dalembert.errors import Error
 from dalembert.planning.costs import COSTS
 from dalembert.robots import Robot
 
-_state = "positions, with commas between them; behind a slash, velocities"
+_state = "positions Q, or positions and velocities Q/QD, rad or m and rad/s or m/s"
 
 
 def least_effort(
     robot: Robot,
     start: Annotated[str, typer.Option(metavar="Q", help=f"Where the motion begins: {_state}.")],
     goal: Annotated[str, typer.Option(metavar="Q", help="Where it ends, given in the same way.")],
-    duration: Annotated[str, typer.Option("--duration", "-t", metavar="S", help="Seconds; or two numbers, shortest and longest.")],
+    duration: Annotated[
+        str, typer.Option("--duration", "-t", metavar="S", help="Duration in seconds; or SHORTEST,LONGEST, to find the best.")
+    ],
     cost: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(COSTS)}.", autocompletion=completing(*COSTS))
+        str, typer.Option(metavar="NAME", help=f"What to minimize: one of {', '.join(COSTS)}.", autocompletion=completing(*COSTS))
     ] = "torque",
     through: Annotated[
         list[str] | None,
-        typer.Option(metavar="SHARE:Q", help="Positions at a share of the duration, as in 0.5:0.1,0.2; may be repeated."),
+        typer.Option(metavar="SHARE:Q", help="Positions Q at a share of the duration, as in 0.5:0.1,0.2; repeat it for more."),
     ] = None,
     limits: Annotated[bool, typer.Option("--limits/--no-limits", help="Whether the robot's own limits are kept.")] = True,
     velocity: Velocity = None,
@@ -44,20 +46,24 @@ def least_effort(
     lower: Lower = None,
     upper: Upper = None,
     motor_constants: Annotated[
-        str | None, typer.Option(metavar="K", help="N m/sqrt(W) at the joints: the cost is then in J.")
+        str | None,
+        typer.Option(
+            metavar="K",
+            help="Motor constants at the joints, N m/sqrt(W): one number, or one for each joint; the cost is then in J.",
+        ),
     ] = None,
-    knots: Annotated[int, typer.Option(metavar="K", help="Of the splines.")] = 20,
+    knots: Annotated[int, typer.Option(metavar="K", help="Number of knots of the splines.")] = 20,
     step: Step = 1e-2,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the motion: .csv or .npz.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz.")
     ] = None,
 ) -> None:
-    """Find the motion from one state to another that takes the least effort, within limits."""
+    """Find the motion of least effort from one state to another within limits."""
     if output is not None:
         motion_file(output)
     given = given_limits({"qd": velocity, "qdd": acceleration, "tau": torque, "lower": lower, "upper": upper})
     if given and not limits:
-        raise Error("--no-limits leaves no limits, but some are given")
+        raise Error("--no-limits and limits contradict each other; give one of them")
     found_duration: Any = values(duration, "--duration", (1, 2))
     with progress("least effort") as bar:
         motion = robot.least_effort(

@@ -17,21 +17,28 @@ from dalembert.robots import Robot
 
 def excite(
     robot: Robot,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the motion: .csv or .npz.")],
-    period: Annotated[float, typer.Option("--period", "-t", metavar="S", help="Seconds from rest to rest.")] = 10.0,
-    harmonics: Annotated[int, typer.Option(metavar="K", help="Of the Fourier series.")] = 5,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz.")],
+    period: Annotated[float, typer.Option("--period", "-t", metavar="S", help="Duration in seconds, from rest to rest.")] = 10.0,
+    harmonics: Annotated[int, typer.Option(metavar="COUNT", help="Number of harmonics of the Fourier series.")] = 5,
     criterion: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(CRITERIA)}.", autocompletion=completing(*CRITERIA))
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"What to optimize of the regressor: one of {', '.join(CRITERIA)}.",
+            autocompletion=completing(*CRITERIA),
+        ),
     ] = "logdet",
     speed: Speed = None,
     acceleration: Acceleration = None,
     effort: Effort = None,
     lower: Lower = None,
     upper: Upper = None,
-    starts: Annotated[int, typer.Option(metavar="K", help="Random motions to begin with; the best result is kept.")] = 2,
+    starts: Annotated[
+        int, typer.Option(metavar="COUNT", help="Number of random motions to start from; the best result is kept.")
+    ] = 2,
     step: Step = 1e-2,
 ) -> None:
-    """Find a motion that shows a robot's parameters, within its limits, for `identify`."""
+    """Find an exciting motion within limits, from which `identify` can find the parameters."""
     motion_file(output)
     given = {"qd": speed, "qdd": acceleration, "tau": effort, "lower": lower, "upper": upper}
     with progress("exciting") as bar:
@@ -47,36 +54,44 @@ def identify(
     robot: Robot,
     recordings: Annotated[
         list[str],
-        typer.Argument(metavar="RECORDINGS...", help="CSV or NPZ files with t, q_<joint>, tau_<joint> (or current_<joint>)."),
+        typer.Argument(metavar="RECORDING", help="Files .csv or .npz with t, q_<joint> and tau_<joint> (or current_<joint>)."),
     ],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to save the robot; it ends in .toml.")
-    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the robot: .toml.")] = None,
     validate: Annotated[
-        list[str] | None, typer.Option(metavar="FILE", help="A recording to try the result on; may be repeated.")
+        list[str] | None, typer.Option(metavar="FILE", help="A recording to validate the result with; repeat it for more.")
     ] = None,
     friction: Annotated[
-        str, typer.Option(metavar="TERMS", help=f"Any of {', '.join(TERMS)}, with commas between them, or none.")
+        str, typer.Option(metavar="TERMS", help=f"Terms of friction, comma-separated: any of {', '.join(TERMS)}; or none.")
     ] = "viscous,coulomb,offset",
-    rotors: Annotated[bool, typer.Option("--rotors/--no-rotors", help="Whether rotor inertias are sought.")] = True,
+    rotors: Annotated[bool, typer.Option("--rotors/--no-rotors", help="Whether rotor inertias are identified.")] = True,
     consistent: Annotated[
-        bool, typer.Option("--consistent/--least-squares", help="Whether every link must be a body that can exist.")
+        bool, typer.Option("--consistent/--least-squares", help="Whether every link must be a physically possible body.")
     ] = True,
-    prior: Annotated[bool, typer.Option("--prior/--no-prior", help="Whether the robot's own masses are the prior.")] = True,
-    gains: Annotated[str | None, typer.Option(metavar="K", help="N m/A of the motors, for recorded currents.")] = None,
+    prior: Annotated[bool, typer.Option("--prior/--no-prior", help="Whether the robot's own parameters are the prior.")] = True,
+    gains: Annotated[
+        str | None, typer.Option(metavar="K", help="Motor gains for recorded currents, N m/A: one number, or one for each motor.")
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="PART=NAME", help="Names of columns, as in q=actual_q_{} or t=timestamp; may be repeated."
+            "--column", metavar="PART=NAME", help="The names of columns, as in q=actual_q_{} or t=timestamp; repeat it for more."
         ),
     ] = None,
-    degrees: Annotated[bool, typer.Option("--degrees", help="Positions are in degrees.")] = False,
-    cutoff: Annotated[float | None, typer.Option(metavar="HZ", help="Of the low-pass filter of forces.")] = None,
-    q_cutoff: Annotated[float | None, typer.Option("--q-cutoff", metavar="HZ", help="Of that of positions.")] = None,
-    delay: Annotated[str, typer.Option(metavar="S", help="By how much forces lag behind the motion; auto searches it.")] = "auto",
-    report: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page with charts; it ends in .html.")] = None,
+    degrees: Annotated[bool, typer.Option("--degrees", help="Positions (and velocities) are in degrees.")] = False,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Cutoff of the low-pass filter of joint forces. Default: from the recordings."),
+    ] = None,
+    q_cutoff: Annotated[
+        float | None,
+        typer.Option("--q-cutoff", metavar="HZ", help="Cutoff of the low-pass filter of positions. Default: four times --cutoff."),
+    ] = None,
+    delay: Annotated[
+        str, typer.Option(metavar="S", help="Delay of the joint forces behind the motion, in seconds; auto finds it.")
+    ] = "auto",
+    report: Annotated[str | None, typer.Option(metavar="FILE", help="File to write a report with charts: .html.")] = None,
 ) -> None:
-    """Find masses, inertias, friction and rotors from recordings of an arm; print errors, save the robot."""
+    """Identify masses, inertias, friction and rotors from recordings of an arm; print residuals, save the robot."""
     if output is not None and Path(output).suffix.lower() != ".toml":
         raise Error(f"{output}: robots are saved as TOML; the file name must end in .toml")
     named: dict[str, Any] = {}
@@ -89,7 +104,7 @@ def identify(
     def read(path: str) -> da.Recording:
         return da.Recording.load(path, robot, columns=named, gains=one_or_several(gains, "--gains"), degrees=degrees or None)
 
-    lag: float | str = delay if delay == "auto" else values(delay, "--delay", (1,))[0]
+    lag: float | str = delay if delay == "auto" else values(delay, "--delay, if not auto,", (1,))[0]
     with progress("identifying") as bar:
         found = da.identify(
             robot,

@@ -19,7 +19,11 @@ from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
 _quantity = typer.Option(
-    "--quantity", "-q", metavar="QUANTITY", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED)
+    "--quantity",
+    "-q",
+    metavar="QUANTITY",
+    help=f"What to compare: one of {', '.join(COMPARED)}.",
+    autocompletion=completing(*COMPARED),
 )
 
 SNAP = re.compile(r"robot\.snapped\(([^)]*)\)")
@@ -36,12 +40,12 @@ def robots() -> None:
 
 
 def info(robot: Robot) -> None:
-    """Show the model and its conventions."""
+    """Show a robot's joints, links and conventions."""
     print(in_words(robot.summary()))
 
 
 def check(robot: Robot, context: typer.Context) -> None:
-    """List suspicious data: errors, which make results wrong (exit code 1), and hints (exit code 0)."""
+    """List a robot's suspicious data: errors, which make results wrong (exit code 1), and hints (exit code 0)."""
     findings = robot.check()
     print(in_words(str(findings)))
     if angles := [float(x) for found in findings.about("angle") for x in SNAP.findall(found.message)]:
@@ -55,17 +59,20 @@ def check(robot: Robot, context: typer.Context) -> None:
 def study(
     robot: Robot,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; default: study-NAME.")
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the report. Default: study-ROBOT.")
     ] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
     size: Annotated[
-        str | None, typer.Option(metavar="KG", help="Add the sizing of the motors for a payload, such as 0:5; see `size`.")
+        str | None,
+        typer.Option(
+            metavar="KG", help="Add the sizing of the motors for a payload in kg, a mass or a range such as 0:5; see `size`."
+        ),
     ] = None,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
 
-    sized = None if size is None else robot.size(payload_ends(size, "--size"), progress=False)
+    sized = None if size is None else _sized(robot, payload_ends(size, "--size"))
     with progress("comparing formulations") as bar:
         compared = da.compare(robot, progress=bar or False)
     with progress("writing the report") as bar:
@@ -81,15 +88,25 @@ def study(
         print(f"its motion, for dalembert inverse and others: {path.with_name('motion.csv')}")
 
 
+def _sized(robot: Robot, payload: list[float]) -> da.Sizing:
+    """The sizing within the robot's own limits; the options of `size` would be too many here."""
+    try:
+        return robot.size(payload, progress=False)
+    except da.Error as error:
+        raise da.Error(f"{error}; dalembert size has these options, and writes a page with -o") from None
+
+
 def live(
     robot: Robot,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page; default: live-NAME.html.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the page: .html. Default: live-ROBOT.html.")
     ] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
-    opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser, if run from a terminal.")] = True,
+    opened: Annotated[
+        bool, typer.Option("--open/--no-open", help="Whether to open the page in the browser, if run from a terminal.")
+    ] = True,
 ) -> None:
-    """Write a page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
+    """Write an HTML page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
     path = da.live(robot, output, everything=everything)
     print(path)
     if opened and on_terminal():
@@ -100,9 +117,11 @@ def compare(
     robot: Robot,
     quantity: Annotated[list[str] | None, _quantity] = None,
     states: Annotated[int, typer.Option(min=1, metavar="COUNT", help="Number of states in the timed batch.")] = BATCH,
-    everything: Annotated[bool, typer.Option("--everything", help="Include methods that take minutes on large robots.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Include formulations that take minutes for large robots.")
+    ] = False,
 ) -> None:
-    """Compare every formulation: agreement, operations next to the papers' polynomials, time, growth."""
+    """Compare all formulations: agreement, operation counts beside the papers', time, growth."""
     with progress("compiling and comparing") as bar:
         comparison = da.compare(robot, quantity or COMPARED, states, everything=everything, progress=bar or False)
     if not on_terminal():
@@ -121,7 +140,7 @@ def complexity(
     robot: Robot | None = None,
     quantity: Annotated[str, _quantity] = "inverse_dynamics",
 ) -> None:
-    """Count the operations of every method, for a robot or in general, and show the papers' counts beside them."""
+    """Count the operations of all formulations, for a robot or in general, beside the papers' counts."""
     print(da.complexity(robot, quantity))
 
 
@@ -129,7 +148,7 @@ def bench(
     robot: Robot,
     states: Annotated[int, typer.Option(min=1, metavar="COUNT", help="Number of states in a batch.")] = BATCH,
 ) -> None:
-    """Time the main quantities on this machine, next to Pinocchio if it is installed."""
+    """Time the main quantities on this machine, beside Pinocchio if it is installed."""
     with progress("compiling and measuring") as bar:
         timings = measured(robot, states, progress=bar or False)
     if not on_terminal():
@@ -141,7 +160,7 @@ def bench(
 
 
 def where(
-    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="Its document and number, such as FGL 3.3-55 or PBP 20.")],
+    item: Annotated[list[str], typer.Argument(metavar="ITEM", help="A document and a number, as in FGL 3.3-55 or PBP 20.")],
 ) -> None:
     """Show where an equation, table, figure or problem of the books and papers is computed, tested and explained."""
     print(da.source(" ".join(item)))

@@ -40,20 +40,20 @@ def completing(*names: str) -> Callable[[str], list[str]]:
 
 RobotName = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="A built-in name, or a .urdf, .xacro, MJCF or .toml file.", autocompletion=complete_robot),
+    typer.Argument(metavar="ROBOT", help="A built-in name, or a URDF, xacro, MJCF or TOML file.", autocompletion=complete_robot),
 ]
-Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output.")]
 
 
 def find_robot(name: str, *, mimic: bool = True) -> Robot:
-    """A built-in robot, or one from a file; with mimic=False all its joints are free."""
+    """A built-in robot, or one from a file; with mimic=False all its joints are independent."""
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
     return load(Robot, name, mimic=mimic)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
-    """Names with commas between them; "none" is none of them."""
+    """Comma-separated names; "none" is none of them."""
     return () if text in (None, "", "none") else tuple(x.strip() for x in text.split(","))
 
 

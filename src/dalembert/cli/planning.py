@@ -22,9 +22,7 @@ def fastest(
     robot: Robot,
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH", help="Waypoints q_<joint>: a .csv, .npy or .npz file; - is standard input. A spline goes through them."
-        ),
+        typer.Argument(metavar="PATH", help="Waypoints q_<joint> of a spline: a .csv, .npy or .npz file, or - for standard input."),
     ],
     torque: Annotated[
         str | None,
@@ -36,20 +34,21 @@ def fastest(
     acceleration: Annotated[
         str | None, typer.Option(metavar="QDD", help="Acceleration limits, rad/s^2 or m/s^2, in the same way; default: none.")
     ] = None,
-    points: Annotated[int, typer.Option(metavar="COUNT", help="Intervals into which the path is divided.")] = 1000,
+    points: Annotated[int, typer.Option(metavar="COUNT", help="Number of intervals of the path.")] = 1000,
     step: Annotated[
         float | None,
         typer.Option(
-            "--step", "-s", metavar="S", help="Seconds between the states that are written; default: those of the path's points."
+            "--step", "-s", metavar="S", help="Seconds between the states of the file. Default: those at the ends of the intervals."
         ),
     ] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv or .npz file, or - (CSV).")] = None,
-    figure: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the phase plane: a .png, .svg or .pdf file.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a report that plays the motion into this folder.")
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz; - is standard output (CSV)."),
     ] = None,
+    figure: Annotated[str | None, typer.Option(metavar="FILE", help="File to draw the phase plane: .png, .svg or .pdf.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder to write a report that plays the motion.")] = None,
 ) -> None:
-    """Find the fastest motion along a path within limits of torques, velocities and accelerations."""
+    """Find the fastest motion along a path within limits of velocities, accelerations and torques."""
     if output not in (None, "-"):
         motion_file(output)
     if figure is not None and Path(figure).suffix.lower() not in (".png", ".svg", ".pdf"):

@@ -25,28 +25,41 @@ def ik(
             "--pose",
             "-p",
             metavar="POSE",
-            help="Where to: X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW in metres and radians; repeat the option for more poses.",
+            help="The target: a point X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW, m and rad; repeat it for more.",
         ),
     ] = None,
     link: Annotated[
-        str | None, typer.Option("--link", "-l", metavar="NAME", help="A link or frame; default: the last link.")
+        str | None, typer.Option("--link", "-l", metavar="NAME", help="The link or frame to bring there. Default: the last link.")
     ] = None,
-    q0: Annotated[str | None, typer.Option("--q0", metavar="Q", help="Where to start: a number for each joint.")] = None,
+    q0: Annotated[
+        str | None,
+        typer.Option(
+            "--q0", metavar="Q", help="Positions to start from, rad or m: a number for each joint. Default: chosen near the target."
+        ),
+    ] = None,
     rows: Annotated[
-        str | None, typer.Option("--rows", metavar="ROWS", help=f"What counts of the pose: any of {','.join(ROWS)}.")
+        str | None,
+        typer.Option(
+            "--rows",
+            metavar="ROWS",
+            help=f"The components of the pose to reach, comma-separated: any of {', '.join(ROWS)}. Default: all.",
+        ),
     ] = None,
-    body: Annotated[bool, typer.Option("--body", help="Take the rows in the axes of the hand, not in those of the world.")] = False,
-    no_limits: Annotated[bool, typer.Option("--no-limits", help="Let joints pass their limits.")] = False,
+    body: Annotated[bool, typer.Option("--body", help="Take the rows in axes of the hand instead of the world.")] = False,
+    no_limits: Annotated[bool, typer.Option("--no-limits", help="Ignore the position limits.")] = False,
     posture: Annotated[
-        str | None, typer.Option("--posture", metavar="Q", help="Positions to stay near, of an arm with freedom left.")
+        str | None, typer.Option("--posture", metavar="Q", help="Positions to stay near where the arm is redundant, rad or m.")
     ] = None,
-    every: Annotated[bool, typer.Option("--every", help="All solutions of one pose.")] = False,
-    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts to try at most.")] = STARTS,
+    every: Annotated[bool, typer.Option("--every", help="Find all solutions of one pose.")] = False,
+    starts: Annotated[int, typer.Option("--starts", metavar="COUNT", help="Number of starts to try at most.")] = STARTS,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="A .csv, .npy or .npz file, or - (CSV).")
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write the positions: .csv, .npy or .npz; - is standard output (CSV)."
+        ),
     ] = None,
 ) -> None:
-    """Joint positions that bring the hand to a pose; exit code 1 where it is out of reach."""
+    """Inverse kinematics: joint positions that bring the hand to a pose. Exit code 1 if it is out of reach."""
     if not pose:
         raise Error("ik needs a pose, such as --pose 0.4,0.2,0.3 (a point) or --pose 0.4,0.2,0.3,0,1.5,0 (with roll, pitch, yaw)")
     found = robot.inverse_kinematics(

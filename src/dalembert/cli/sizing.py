@@ -9,6 +9,7 @@ import dalembert as da
 from dalembert.cli.changes import one_or_several, payload_ends, values
 from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
 from dalembert.cli.parts import listed, on_terminal, progress, said, show
+from dalembert.cli.wording import in_words
 from dalembert.errors import Error
 from dalembert.robots import Robot
 
@@ -16,27 +17,40 @@ from dalembert.robots import Robot
 def size(
     robot: Robot,
     payload: Annotated[
-        str, typer.Option(metavar="KG", help="The payload: a mass, or a range such as 0:5; 0:5@X,Y,Z says where on the link.")
+        str,
+        typer.Option(
+            metavar="KG", help="The payload in kg: a mass, or a range such as 0:5; 0:5@X,Y,Z places it on the link, in m."
+        ),
     ] = "0",
     link: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The link or frame that carries it; default: the last link.")
+        str | None, typer.Option(metavar="NAME", help="The link or frame that carries the payload. Default: the last link.")
     ] = None,
     motor: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Torque against speed of the motors, .toml or .csv; default: the limits.")
+        str | None,
+        typer.Option(metavar="FILE", help="Torque-speed curves of the motors, .toml or .csv. Default: the robot's limits."),
     ] = None,
-    duty: Annotated[str | None, typer.Option(metavar="FILE", help="A motion that is repeated, .csv or .npz.")] = None,
+    duty: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The duty cycle, a motion that is repeated: .csv or .npz.")
+    ] = None,
     speed: Speed = None,
     acceleration: Acceleration = None,
     lower: Lower = None,
     upper: Upper = None,
-    section: Annotated[str | None, typer.Option(metavar="JOINTS", help="Two joints, for the payload map; default: found.")] = None,
+    section: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JOINT,JOINT", help="The joints that vary in the payload map. Default: those that move the hand most."
+        ),
+    ] = None,
     samples: Annotated[int, typer.Option(metavar="COUNT", help="Number of random states.")] = 200_000,
     output: Annotated[
         list[str] | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write: .html, .csv, .json, .png, .svg or .pdf; repeatable."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write: .html, .csv, .json, .png, .svg or .pdf; repeat it for more."
+        ),
     ] = None,
 ) -> None:
-    """Size the motors: peaks and margins over all states and payloads, the duty cycle, and what the arm lifts where."""
+    """Size the motors: peaks and margins over all states and payloads, the duty cycle, and a payload map."""
     load, at, place = payload.partition("@")
     com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
     ends = payload_ends(load, "--payload")
@@ -61,9 +75,9 @@ def size(
     if on_terminal():
         print(found.head)
         show(found.rows())
-        print("\n".join(found.verdict()))
+        print(in_words("\n".join(found.verdict())))
     else:
-        print(found)
+        print(in_words(str(found)))
     for target in targets:
         if target.suffix.lower() == ".html":
             from dalembert.studies.report.sizing import write

@@ -21,8 +21,8 @@ def sweep(
         typer.Option(
             "--quantity",
             "-q",
-            metavar="NAMES",
-            help="What is computed; commas between names.",
+            metavar="QUANTITY,...",
+            help="What to compute.",
             autocompletion=completing(*QUANTITIES),
         ),
     ] = "inverse_dynamics",
@@ -30,29 +30,41 @@ def sweep(
         list[str] | None,
         typer.Option(
             metavar="NAME=LOW:HIGH",
-            help="What varies: qd=-2:2, q.joint1=-1:1, payload=0:5, m2=1:3; LOW:HIGH:COUNT for a grid; one number stays.",
+            help="The range of an input, as in qd=-2:2, q.joint1=-1:1, payload=0:5 or m2=1:3; NAME=LOW:HIGH:COUNT for a grid, "
+            "NAME=VALUE for one value; repeat it for more. Default: the robot's limits.",
         ),
     ] = None,
     samples: Annotated[
-        str | None, typer.Option("--samples", "-n", metavar="N", help="States; 1e6 by default, 1e9 is fine.")
+        str | None, typer.Option("--samples", "-n", metavar="COUNT", help="Number of states, as in 1e9. Default: 1e6.")
     ] = None,
     reduce: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"What is kept: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
+        str, typer.Option(metavar="NAME,...", help=f"What to keep: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
     ] = "extremes,sums",
     sampling: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"One of {', '.join(SAMPLINGS)}.", autocompletion=completing(*SAMPLINGS))
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"How states are drawn: one of {', '.join(SAMPLINGS)}. Default: uniform positions, all else mixed.",
+            autocompletion=completing(*SAMPLINGS),
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="K", help="Another one gives other states.")] = 0,
-    link: Annotated[str | None, typer.Option(metavar="NAME", help="The link or frame that carries a varying payload.")] = None,
-    refine: Annotated[bool, typer.Option("--refine", help="Search for local optima from the best states.")] = False,
-    cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, such as tcp://host:8786.")] = None,
+    seed: Annotated[int, typer.Option(metavar="K", help="Seed of the random states.")] = 0,
+    link: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The link or frame that carries the payload. Default: the last link.")
+    ] = None,
+    refine: Annotated[bool, typer.Option("--refine", help="Refine the extremes by local optimization.")] = False,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler, as in tcp://host:8786.")
+    ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Keep finished parts there, and go on from it after an interruption.")
+        str | None, typer.Option(metavar="FILE", help="File of finished parts, from which an interrupted sweep goes on.")
     ] = None,
-    store: Annotated[str | None, typer.Option(metavar="FOLDER", help="Write all states to a Zarr folder, which is slower.")] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Save all that was found as JSON.")] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder to write all states in Zarr format, which is slower.")
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the results: .json.")] = None,
 ) -> None:
-    """Extremes of torques, or of other quantities, over all states within limits: many millions a second."""
+    """Find the extremes of joint forces, or other quantities, over many random states, millions a second."""
     with progress("sweeping") as bar:
         found = robot.sweep(
             listed(quantities), ranges_by_name(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed,
@@ -94,10 +106,12 @@ def ranges_by_name(texts: list[str]) -> dict[str, Any]:
         if dot:
             own = found.setdefault(name, {})
             if not isinstance(own, dict):
-                raise Error(f"--over {text}: {name} has a range already; give all its parts by name")
+                raise Error(
+                    f"--over {text}: {name} has a range already; give the ranges of its joints by name, as in {name}.JOINT=LOW:HIGH"
+                )
             own[part] = value
         elif name in found:
-            raise Error(f"--over: {name} is there twice")
+            raise Error(f"--over: {name} is given twice")
         else:
             found[name] = value
     return found

@@ -41,6 +41,20 @@ RULES = tuple(
         r"give motor= for": "give --motor for",
         r"give lower=\{.*\} and upper=": "give --lower and --upper",
         r"; raise limit=, or read it in chunks with read_states": ", too large for this command",
+        r"\bover=\{'(\w+)': \{'([^']+)': \((-?\d)\.0, (\d)\.0\)\}\}": r"--over \1.\2=\3:\4",
+        r"\bover=\{'(\w+)': \((-?\d)\.0, (\d)\.0\)\}": r"--over \1=\2:\3",
+        r"^over: ": "--over: ",
+        r"give \(low, high\)": "give LOW:HIGH",
+        r"^only must": "--only must",
+        r"give them: reduce=.*": "leave limits out of --reduce",
+        r"; robot\.\S*without_loops\(\)\S* leaves them open": "",
+        r"robot\.settle\(q0\) closes them": "without --q0 the motion starts where they are closed",
+        r"leave restitution out": "leave out --restitution",
+        r"lock joints \(robot\.lock\), or give several q0 instead": "lock joints (--lock), or leave out --every",
+        r"give poses \(\.\.\., 4, 4\) instead": "give ROLL,PITCH,YAW as well",
+        r"give torque=\.\.\., acceleration=\.\.\., or both": "give --torque, --acceleration, or both",
+        r"^payload: ": "--payload: ",
+        r"^columns are named for": "--column names",
     }.items()
 )
 

@@ -41,9 +41,9 @@ def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def save(
     robot: Robot,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; it ends in .toml.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write: .toml.")],
 ) -> None:
-    """Save the robot, as changed by the options below, as a TOML file that every command takes."""
+    """Save the robot, with the changes below, as a TOML file that every command reads."""
     robot.save(file)
     said(file)
 
@@ -51,11 +51,14 @@ def save(
 def equations(
     robot: Robot,
     symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
+        str, typer.Option(metavar="PARTS", help=f"What to write as symbols, comma-separated: any of {', '.join(PARTS)}; or none.")
     ] = _LETTERS,
     parts: Annotated[
         str,
-        typer.Option(metavar="PARTS", help=f"Any of {_ALL}, comma-separated; of robots with loops {_LOOPS}, too."),
+        typer.Option(
+            metavar="PARTS",
+            help=f"What to write, comma-separated: any of {_ALL}; for robots with loops also {_LOOPS}. Default: all.",
+        ),
     ] = "",
     format: Annotated[
         str,
@@ -66,11 +69,11 @@ def equations(
         bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
     ] = False,
     shared: Annotated[
-        bool, typer.Option("--shared", help="Write assignments with shared subexpressions, for larger arms.")
+        bool, typer.Option("--shared", help="Write assignments with shared subexpressions, shorter for larger arms.")
     ] = False,
     output: Output = "-",
 ) -> None:
-    """Write the equations of motion as closed forms; FILE ends in .tex, .md or .txt."""
+    """Write the equations of motion in closed form, to the terminal or to a .tex, .md or .txt file."""
     _among(format, FORMATS, "format")
     closed = da.equations(robot, listed(symbols), where="book" if book else None)
     wanted = listed(parts) if parts else list(closed.parts)
@@ -94,21 +97,31 @@ def derive(
     robot: Robot,
     method: Annotated[
         str,
-        typer.Option("--method", "-m", metavar="METHOD", help=f"One of {', '.join(METHODS)}.", autocompletion=completing(*METHODS)),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help=f"The formulation: one of {', '.join(METHODS)}.",
+            autocompletion=completing(*METHODS),
+        ),
     ] = "lagrange_euler",
     format: Annotated[
         str,
         typer.Option(
-            "--format", "-f", metavar="FORMAT", help="markdown or latex, on standard output.", autocompletion=completing(*DOCUMENTS)
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="One of markdown, latex; for standard output.",
+            autocompletion=completing(*DOCUMENTS),
         ),
     ] = "markdown",
     symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What is written as symbols: any of {', '.join(PARTS)}, comma-separated, or none.")
+        str, typer.Option(metavar="PARTS", help=f"What to write as symbols, comma-separated: any of {', '.join(PARTS)}; or none.")
     ] = _LETTERS,
-    longest: Annotated[int, typer.Option(metavar="N", help="Reject robots with more joints, since their formulas fill pages.")] = 3,
+    longest: Annotated[int, typer.Option(metavar="N", help="Refuse robots with more joints, whose formulas fill many pages.")] = 3,
     output: Output = "-",
 ) -> None:
-    """Write every step of a method for this robot, as a document for teaching; FILE ends in .md or .tex."""
+    """Write the derivation of the equations of motion step by step, to the terminal or to a .md or .tex file."""
     _among(format, DOCUMENTS, "format")
     derivation = da.derive(robot, method, listed(symbols), longest=longest)
     if output == "-":
@@ -128,7 +141,7 @@ def generate(
             "--quantity",
             "-q",
             metavar="QUANTITY",
-            help=f"What to compute, inverse_dynamics by default; repeat the option for more. One of {', '.join(QUANTITIES)}.",
+            help=f"What to compute, inverse_dynamics by default; repeat it for more. One of {', '.join(QUANTITIES)}.",
             autocompletion=completing(*QUANTITIES),
         ),
     ] = None,
@@ -143,21 +156,23 @@ def generate(
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Prefix of the names in the file; default: the robot's name.")
+        str | None, typer.Option(metavar="NAME", help="Prefix of the names in the file. Default: the robot's name.")
     ] = None,
     dtype: Annotated[
         str,
         typer.Option(
-            metavar="TYPE", help="Numbers in C: double, or float for microcontrollers.", autocompletion=completing(*REALS)
+            metavar="TYPE", help="Numbers: double, or float for microcontrollers; C only.", autocompletion=completing(*REALS)
         ),
     ] = "double",
-    header: Annotated[bool, typer.Option("--header", help="Write a header file, too, into the folder -o; C only.")] = False,
+    header: Annotated[bool, typer.Option("--header", help="Write a header file as well, into the folder -o; C only.")] = False,
     no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave out the functions for batches; C only.")] = False,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder; - is standard output.")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PATH", help="File or folder to write; - is standard output.")
+    ] = "-",
 ) -> None:
     """Write quantities as one self-contained file of C, Python, MATLAB, Julia, JavaScript or WebAssembly with a self-test."""
     if header and output == "-":
-        raise Error("--header writes two files: say into which folder with -o, for example -o .")
+        raise Error("--header writes two files: give their folder, for example -o .")
     chosen = quantity or ["inverse_dynamics"]
     style: dict[str, Any] = {"dtype": dtype, "header": header, "batch": not no_batch}
     code = robot.generate(language, chosen, method, name=name, **style)

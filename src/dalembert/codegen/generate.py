@@ -184,7 +184,7 @@ def _style(language: str, dtype: Any, header: Any, batch: Any) -> Style:
     style, plain = Style(language, choice(dtype, "dtype", REALS), flag(header, "header"), flag(batch, "batch")), Style(language)
     if language != "c" and style != plain:
         changed = [name for name in Style._fields if getattr(style, name) != getattr(plain, name)]
-        raise Error(f"generate: {', '.join(changed)} is for C alone, which {language} is not; leave it out, or choose 'c'")
+        raise Error(f"generate: {', '.join(changed)} {'is' if len(changed) == 1 else 'are'} for C only; leave out for {language}")
     return style
 
 

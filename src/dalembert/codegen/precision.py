@@ -29,7 +29,7 @@ RANGES: dict[str, tuple[float, float]] = {
 OTHERWISE = (-1.0, 1.0)
 SAID = (
     "States for the error of single precision: q within the joint limits (else +-pi rad, +-1 m), qd within the velocity limits "
-    "(else +-pi rad/s, +-1 m/s), joint forces within the effort limits (else +-100 N m or N), accelerations +-10, other inputs "
+    "(else +-pi rad/s, +-1 m/s), joint forces within the torque limits (else +-100 N m or N), accelerations +-10, other inputs "
     "+-1; gains of control laws: kp 0 to 400, kd and observers 0 to 40, stiffness 0 to 1000, damping 0 to 100, at joints 0 to 10, "
     "dt 0.1 to 10 ms."
 )

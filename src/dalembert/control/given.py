@@ -30,7 +30,7 @@ def in_coordinates(robot: Any, name: str, *, single: bool = False) -> Any:
     if robot.runs:
         raise uncharted(robot, name)
     if single and any(len(link.joint.parts) > 1 for link in robot.links):
-        raise Error(f"{name} does not know planar joints, as {robot.name} has")
+        raise Error(f"{name} does not support planar joints, which {robot.name} has")
     return robot
 
 

@@ -107,8 +107,8 @@ def inverse_dynamics_second_derivatives(model: Model, make: Make, method: str, o
     """
     if not friction_law(model).linear:
         raise Error(
-            f"{model.name} has Stribeck or load-dependent friction, which second derivatives do not have; use without_friction(), "
-            "or inverse_dynamics_hessian(..., method='newton_euler')"
+            f"{model.name} has Stribeck or load-dependent friction, which second derivatives do not support; use "
+            "without_friction(), or inverse_dynamics_hessian(..., method='newton_euler')"
         )
     second = make.derivative(make("inverse_dynamics_derivatives", method), ["q"], "forward")
     gradient = make("mass_matrix_gradient")

@@ -73,10 +73,10 @@ def varied(model: Model, quantity: str, names: tuple[str, ...], link: str | None
     """
     if not model.is_tree or model.runs:
         raise Error(
-            f"payload, gravity, friction and parameters vary for trees of joints that are free one by one, not {model.name}"
+            f"payload, gravity, friction and parameters can vary for trees of independent joints only, which {model.name} is not"
         )
     if quantity not in _QUANTITIES:
-        raise Error(f"{', '.join(names)} cannot vary in {quantity}, but in {', '.join(_QUANTITIES)}")
+        raise Error(f"{', '.join(names)} cannot vary in {quantity}, only in {', '.join(_QUANTITIES)}")
     slots = {name: slot for name, (slot, _) in named_parameters(model).items()}
     place = _carrier(model, link) if LOAD in names or PLACE in names else None
     rubbing = _without(model, tuple(name for name in FRICTION if name in names))

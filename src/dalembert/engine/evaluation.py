@@ -262,7 +262,7 @@ def check_quaternions(robot: Model, function: str, name: str, q: Array) -> None:
         part = q[..., run.q : run.q + 4].astype(kind, copy=False)
         here = f"{function}: the quaternion of joint {run.joint!r} in {name} is"
         if not part.any(axis=-1).all():
-            raise Error(f"{here} zero, which is no rotation; (1, 0, 0, 0) is none at all")
+            raise Error(f"{here} zero, which is no rotation; the identity is (1, 0, 0, 0)")
         with np.errstate(all="ignore"):
             square = np.abs((part * part).sum(axis=-1))
         short, long = square < least, np.isinf(square) & np.isfinite(part).all(axis=-1)
@@ -300,17 +300,21 @@ def uncharted(robot: Model, function: str) -> Error:
     """Error of a function that needs positions whose rates are the velocities."""
     joint = robot.runs[0]
     return Error(
-        f"{function} needs coordinates whose rates are the velocities, which the {joint.kind} joint {joint.joint!r} of "
-        f"{robot.name} does not have"
+        f"{function} needs velocities that are the rates of the positions; those of the {joint.kind} joint {joint.joint!r} of "
+        f"{robot.name} are not"
     )
 
 
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
     """`moving` of a function that is defined for the joints of a tree, one by one."""
     if robot.several:
-        raise uncharted(robot, function) if robot.runs else Error(f"{function} does not know planar joints, as {robot.name} has")
+        raise (
+            uncharted(robot, function)
+            if robot.runs
+            else Error(f"{function} does not support planar joints, which {robot.name} has")
+        )
     if not robot.is_tree:
-        raise Error(f"{function} is defined for a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
+        raise Error(f"{function} needs a tree of independent joints, which {robot.name} is not; {freed(robot)} is one")
     return moving(robot, function, **given)
 
 

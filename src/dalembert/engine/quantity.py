@@ -150,15 +150,15 @@ class Quantity:
         known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
         if chosen not in able and robot.runs and (self.charted or chosen in self.charted_methods):
-            rest = f"; these methods do not: {', '.join(able)}" if able else ""
+            rest = f"; these methods do not need it: {', '.join(able)}" if able else ""
             raise Error(
-                f"{self.name} by {chosen} needs coordinates whose rates are the velocities, which the {robot.runs[0].kind} joint "
-                f"{robot.runs[0].joint!r} of {robot.name} does not have{rest}"
+                f"{self.name} by {chosen} needs velocities that are the rates of the positions; those of the {robot.runs[0].kind} "
+                f"joint {robot.runs[0].joint!r} of {robot.name} are not{rest}"
             )
         if chosen not in able:
             what = "loops" if robot.loops else "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
-            rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has it"
-            raise Error(f"{self.name} by {chosen} does not know the {what} of {robot.name}; {rest}")
+            rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has none"
+            raise Error(f"{self.name} by {chosen} does not support the {what} of {robot.name}; {rest}")
         for name in optional:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)

@@ -158,7 +158,7 @@ def limits_of(robot: Robot, given: Mapping[str, Any] | None) -> Limits:
             raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
     if (found["lower"] >= found["upper"]).any():
         j = int(np.argmax(found["lower"] >= found["upper"]))
-        raise Error(f"limits: {robot.joint_names[j]} has no range, {found['lower'][j]:g} .. {found['upper'][j]:g}")
+        raise Error(f"limits: lower {found['lower'][j]:g} of {robot.joint_names[j]} is not below upper {found['upper'][j]:g}")
     return Limits(**found)
 
 

@@ -31,7 +31,7 @@ def identifiable(robot: Robot) -> Robot:
     """A robot that recordings can tell about; others are refused."""
     if robot.several or robot.loops:
         what = f"the {robot.several[0].kind} joint {robot.several[0].name!r}" if robot.several else "the loops"
-        raise Error(f"identification does not know {what} of {robot.name}; it is for trees of joints of one degree of freedom")
+        raise Error(f"identification does not support {what} of {robot.name}; it needs a tree of joints of one degree of freedom")
     return robot
 
 

@@ -22,8 +22,8 @@ wrenches     w acts ON the robot
 units        SI and radians; link side of the gearing
 gravity      the physical field in the world; g(q) holds the arm still
 six-vectors  angular part first: (omega, v), (moment, force)
-inertia      about the centre of mass, in link axes, true tensor entries
-link frame   in its parent's: before . motion along z . after"""
+inertia      about the centre of mass, in link axes; Ixy = -integral of x y dm
+link frame   in its parent's frame: before . motion about or along z . after"""
 
 
 TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "contact", "actuator", "unread")
@@ -140,10 +140,14 @@ def _coupled(robot: Model, i: int) -> Iterator[Finding]:
         return
     by = robot.coupling.alone(i)
     if by is None and np.isfinite([joint.lower, joint.upper]).any():
-        told = f"joint {joint.name!r} is moved by several coordinates or by none, so that its limits are no limits of these"
+        told = f"joint {joint.name!r} is moved by several coordinates or by none, so its own limits are not kept"
         yield _found(link, "limit", told)
     elif by is not None and (same := robot.joints[by]).lower == same.upper:
-        yield _found(link, "limit", f"joint {joint.name!r} cannot move: what is coupled leaves {same.name!r} only {same.lower:g}")
+        yield _found(
+            link,
+            "limit",
+            f"joint {joint.name!r} cannot move: the limits of coupled joints leave {same.name!r} at {same.lower:g} only",
+        )
 
 
 def almost_right(pose: Pose) -> float:
@@ -207,26 +211,23 @@ def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "")
         places = [robot.joint_names.index(part.name) for part in j.parts if part.name in robot.joint_names]
         number = "-" if not places else str(places[0]) if len(places) == 1 else f"{places[0]}-{places[-1]}"  # in qd
-        bounds = "any" if len(places) > 1 else f"{_limit(j.lower)} .. {_limit(j.upper)}"
+        limited = len(places) < 2 and np.isfinite([j.lower, j.upper]).any()
+        bounds = f"{j.lower:.4g} .. {j.upper:.4g}" if limited else "unlimited"
         rows.append((number, j.name, kind, bounds, link.name, link.parent))
     return rows
 
 
 def _body_rows(robot: Model) -> list[tuple[str, ...]]:
-    """What moves with the joints; friction is damping, Coulomb's level, and what else there is."""
-    rows = [("#" if robot.coupling is None else "link", "mass", "centre of mass", "friction", "armature")]
-    for i, link in enumerate(robot.links):
+    """What moves with the joints; friction is damping, Coulomb's level, and what else there is. Columns of dashes are left out."""
+    rows = [("link", "mass", "centre of mass", "friction", "armature")]
+    for link in robot.links:
         j, body = link.joint, link.inertia
         rubs = f"{j.damping:g}, {j.coulomb:g}" + "".join(f", {k} {getattr(j, k):g}" for k in FRICTION[2:] if getattr(j, k))
         rotor = f"{j.armature:g}" if j.armature else "-"
-        shown = str(i) if robot.coupling is None else link.name
-        rows.append((shown, f"{body.mass:g}", _vector(body.com), rubs if j.rubs else "-", rotor))
-    return rows
+        rows.append((link.name, f"{body.mass:g}", _vector(body.com), rubs if j.rubs else "-", rotor))
+    columns = [column for column in zip(*rows, strict=True) if set(column[1:]) != {"-"}]
+    return list(zip(*columns, strict=True))
 
 
 def _vector(v: np.ndarray) -> str:
     return "(" + ", ".join(f"{x:g}" for x in v) + ")"
-
-
-def _limit(x: float) -> str:
-    return f"{x:.4g}" if np.isfinite(x) else "free"

@@ -71,7 +71,7 @@ def _joint(robot: Model, name: Any) -> str:
         if joint.name == name:
             raise Error(f"joint {name!r} of {robot.name} is {joint.kind}; couplings are between joints of one degree of freedom")
     if robot.coupling is not None and name not in robot.joint_names and any(link.joint.name == name for link in robot.links):
-        raise Error(f"joint {name!r} of {robot.name} follows others already; uncoupled() makes it free")
+        raise Error(f"joint {name!r} of {robot.name} follows others already; uncoupled() makes it independent")
     return choice(name, f"joint of {robot.name}:", robot.joint_names)
 
 
@@ -96,9 +96,13 @@ def uncoupled(robot: M) -> M:
     3
     """
     if robot.coupling is not None and robot.loops:
-        raise Error(f"the loops of {robot.name} are between its coupled joints; robot.without_loops().uncoupled() frees them")
+        raise Error(
+            f"the loops of {robot.name} are between its coupled joints; robot.without_loops().uncoupled() makes these independent"
+        )
     if robot.coupling is not None and robot.transmission is not None:
-        raise Error(f"the motors of {robot.name} drive its coupled joints; robot.without_transmission().uncoupled() frees them")
+        raise Error(
+            f"the motors of {robot.name} drive its coupled joints; robot.without_transmission().uncoupled() makes these independent"
+        )
     return replace(robot, coupling=None)
 
 

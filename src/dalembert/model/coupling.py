@@ -44,7 +44,7 @@ class Coupling(Value):
         shape = self.offset.size, len(self.names)
         object.__setattr__(self, "matrix", frozen_array(self.matrix, shape, "the matrix of a coupling"))
         if not self.names:
-            raise Error("a coupling needs at least one coordinate that is free")
+            raise Error("a coupling needs at least one independent coordinate")
         if (rank := int(np.linalg.matrix_rank(self.matrix))) < len(self.names):
             raise Error(f"{len(self.names)} coordinates must move the joints independently, but the coupling's rank is {rank}")
 

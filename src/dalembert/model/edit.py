@@ -49,7 +49,7 @@ def with_free_base(robot: M, *, joint: str = "base") -> M:
         if link.parent == robot.base_name and link.joint.kind == "free":
             raise Error(f"{robot.name} is free already: the free joint {link.joint.name!r} carries {link.name!r}")
         if isinstance(joint, str) and link.joint.name == joint:  # anything else is refused by the joint
-            raise Error(f"{robot.name} has a joint {joint!r}; with_free_base(joint=...) calls the free one otherwise")
+            raise Error(f"{robot.name} has a joint {joint!r}; name the free one with with_free_base(joint=...)")
     taken = (robot.base_name, *robot.link_names, *robot.frame_names)
     world = next(name for name in ("world", *(f"fixed_world{k or ''}" for k in range(len(taken)))) if name not in taken)
     base = Link(robot.base_name, world, Joint(joint, "free"), inertia=robot.base_inertia)
@@ -75,7 +75,10 @@ def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any 
     >>> da.robot("puma560").with_payload(mass=2.0, com=(0, 0, 0.1)).total_mass - da.robot("puma560").total_mass
     2.0
     """
-    load = Inertia.from_com(mass, com, tensor)
+    try:
+        load = Inertia.from_com(mass, com, tensor)
+    except Error as error:
+        raise Error(f"payload: {error}") from None
     index, pose = robot.locate(link if link is not None else tip(robot))
     load = load.seen_from(pose)
     if index < 0:
@@ -252,17 +255,15 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
         choice(name, f"joint of {robot.name}:", known)
         if part := next((joint for joint in several.values() if name in [x.name for x in joint.parts]), None):
             raise Error(
-                f"lock: {name!r} is a part of the {part.kind} joint {part.name!r}, which is held as a whole, with its position"
+                f"lock: {name!r} is a part of the {part.kind} joint {part.name!r}, which is locked as a whole: give its position"
             )
     whole = {name: x for name, x in positions.items() if name in several}
     values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items() if name not in several}
     if whole and (robot.coupling is not None or robot.transmission is not None):
-        raise Error(f"lock: {robot.name} has coupled joints or motors, which go with its {len(whole)} free, ball or planar joints")
+        raise Error(f"lock: free, ball and planar joints cannot be locked beside the coupled joints or motors of {robot.name}")
     values |= whole
     if robot.loops and values:
-        raise Error(
-            f"locked joints change what the loops of {robot.name} leave free; robot.without_loops().lock(...), then with_loop"
-        )
+        raise Error(f"lock: the loops of {robot.name} depend on all joints; call robot.without_loops().lock(...), then with_loop")
     if robot.coupling is not None or robot.transmission is not None:
         return _held(robot, values)
     return _locked(robot, values)

@@ -165,7 +165,7 @@ class Joint(Value):
                 return Pose.of((*at[:2], 0.0), (0.0, 0.0, at[2]))
             w, x, y, z, *place = at
             if not any((w, x, y, z)):
-                raise Error(f"joint {self.name!r}: the quaternion is zero, which is no rotation; (1, 0, 0, 0) is none at all")
+                raise Error(f"joint {self.name!r}: the quaternion is zero, which is no rotation; the identity is (1, 0, 0, 0)")
             return Pose(rotation_quaternion(x, y, z, w), place or np.zeros(3))
         return Pose(*exp_z(*self.screw, number(q, f"the position of joint {self.name!r}")))
 
@@ -191,7 +191,7 @@ def joint(given: "Joint | str", name: str) -> Joint:
         raise Error(f"{name} must be a dalembert.Joint or a kind of joint, got {brief(given)}")
     made = Joint(name, cast(Kind, LETTERS.get(given, given)))
     if made.kind in SEVERAL:
-        raise Error(f"kind of joint {name!r}: rows and screws are of joints of one degree of freedom, and {made.kind} is none")
+        raise Error(f"kind of joint {name!r}: rows and screws have joints of one degree of freedom, not {made.kind} ones")
     return made
 
 

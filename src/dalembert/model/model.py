@@ -43,7 +43,7 @@ def freed(model: "Model") -> str:
 def refuse_loops(model: "Model", what: str) -> None:
     """For what is defined without loops alone."""
     if model.loops:
-        raise Error(f"{what} does not know the loops of {model.name}; {freed(model)} has it, of all joints without the loops")
+        raise Error(f"{what} does not support closed loops, which {model.name} has; {freed(model)} leaves them open")
 
 
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
@@ -126,7 +126,9 @@ class Model(Value):
         object.__setattr__(self, "loops", _all(Loop, self.loops, "loops"))
         if self.loops and self.several:
             joint = self.several[0]
-            raise Error(f"loops are known for joints of one degree of freedom; {joint.name!r} of {self.name} is {joint.kind}")
+            raise Error(
+                f"loops are supported between joints of one degree of freedom; {joint.name!r} of {self.name} is {joint.kind}"
+            )
         names = tuple(listed(self.independent, "the independent joints"))
         object.__setattr__(self, "independent", names)
         for loop in self.loops:
@@ -159,7 +161,7 @@ class Model(Value):
         except Error as error:
             if not mimics:
                 raise
-            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints free") from None
+            raise Error(f"{error}; da.load(..., mimic=False) keeps all joints independent") from None
         if self.transmission is not None:
             instance(self.transmission, Transmission, "the transmission of a robot")
             if self.transmission.matrix.shape[1] != self.n:

@@ -330,8 +330,8 @@ def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: floa
 
 def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str, verb: str, advice: str) -> Error:
     """The error of a limit that cannot be kept."""
-    what, units = WORDS[kind], ("", "/s", "/s^2")
-    turns = robot.joints[joint].kind != "prismatic"
+    units, turns = ("", "/s", "/s^2"), robot.joints[joint].kind != "prismatic"
+    what = "a torque" if kind == 3 and turns else WORDS[kind]
     unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
     return Error(
         f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} {verb} {what} of "

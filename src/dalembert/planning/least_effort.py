@@ -288,5 +288,5 @@ def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array
         if not (slack >= -ROUNDING).all():
             side, kind, joint = np.unravel_index(int(np.argmin(slack)), slack.shape)
             limit = (limits.low, limits.high)[side][kind, joint]
-            advice = "allow more time, or more of it" if when.startswith("on average") else "time does not help: allow more of it"
+            advice = "allow more time, or widen it" if when.startswith("on average") else "widen it: more time does not help"
             raise exceeding(robot, int(kind), int(joint), float(values[kind][joint]), float(limit), when, "needs", advice)

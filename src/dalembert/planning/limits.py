@@ -144,7 +144,7 @@ def rubbing(robot: Model) -> Rubbing:
     if Rubbing not in robot.memo:
         joints = robot.open.joints
         if any(joint.load_friction for joint in joints):
-            raise Error(f"fastest: {robot.name} has friction that grows with the load, which this cannot take; set load_friction=0")
+            raise Error(f"fastest: {robot.name} has load-dependent friction, which fastest does not support; set load_friction=0")
         stribeck = any(joint.static_friction for joint in joints)
         damped = any(joint.damping for joint in joints)
         robot.memo[Rubbing] = Rubbing(any(joint.rubs for joint in joints), damped or stribeck, stribeck)

@@ -57,7 +57,7 @@ class OptimalControl:
         if not lead:
             return self
         if not self.cost.size:
-            raise Error("optimal_control: there is no best of no problems")
+            raise Error("optimal_control: give at least one problem, got none")
         index = np.unravel_index(np.argmin(self.cost), lead)
         kept = {name: getattr(self.feedback, name)[index] for name in ("q", "qd", "tau", "gain")}
         each = {name: getattr(self, name)[index] for name in ("cost", "iterations", "converged")}
@@ -110,7 +110,7 @@ def optimal_control(
 
     start, goal: (..., n) positions; start_velocity, goal_velocity: (..., n), at rest by default. Leading axes are problems that are
         solved at once.
-    limits: of the forces; None or False for none. True takes the model's effort limits; a number or (n,) are symmetric ones,
+    limits: of the forces; None or False for none. True takes the model's torque limits; a number or (n,) are symmetric ones,
         (2, n) lower and upper ones. Each step then solves a quadratic program (Tassa, Mansard and Todorov, 2014).
     position, velocity, effort: the diagonals of W and R, numbers or (n,); end_position, end_velocity: that of W_end.
     holding: forces (..., n) that cost nothing, 0 by default. With robot.gravity_force(goal) the arm stays at the goal; else it
@@ -165,7 +165,7 @@ def _weights(n: int, h: float, *given: Any) -> tuple[Array, Array, Array]:
     names = ("position", "velocity", "effort", "end_position", "end_velocity")
     each = {name: diagonal(x, n, f"optimal_control: {name}") for name, x in zip(names, given, strict=True)}
     if (each["effort"] <= 0).any():
-        raise Error(f"optimal_control: effort must be positive, or forces may be anything; got {brief(given[2])}")
+        raise Error(f"optimal_control: effort must be positive: without a cost the best forces are infinite; got {brief(given[2])}")
     running = h * np.concatenate([each["position"], each["velocity"]])
     return running, np.concatenate([each["end_position"], each["end_velocity"]]), h * each["effort"]
 
@@ -184,7 +184,7 @@ def _limits(robot: Any, given: Any) -> tuple[Array, Array] | None:
     if given is True:
         most = own_limits(robot, "effort_limit")
         if np.isinf(most).all():
-            raise Error(f"optimal_control: {robot.name} has no effort limits; give limits=... as numbers, in N m or N")
+            raise Error(f"optimal_control: {robot.name} has no torque limits; give limits=... as numbers, in N m or N")
         lower, upper = -most, most
     else:
         most, n = frozen_array(given, None, "optimal_control: limits"), robot.n

@@ -151,7 +151,7 @@ def rollout(
     choice(integrator, "integrator of a rollout:", tuple(INTEGRATORS))
     slip = slip_of(robot, slip_speed, "rollout")
     if parameters is not None and robot.coupling is not None:
-        raise Error(f"rollout: parameters= does not know coupled joints, as {robot.name} has")
+        raise Error(f"rollout: parameters= does not support coupled joints, which {robot.name} has")
     given = {"q0": q0, "qd0": qd0, "tau": torque, "parameters": parameters}
     plan = Plan(robot, float(step), steps, 1, None, "joint", backend, lambda done, total: None, slip)
     arrays, shapes, lead = _arrays(plan, given)

@@ -64,7 +64,7 @@ def _curvature(model: Model, make: Make, method: str, optional: tuple[str, ...],
     weights^T a_yz = -lambda^T (ID_yz + ID_ya a_z + (ID_za a_y)^T), where ID_qa = dM/dq is the only one with a.
     """
     if load_friction(model).any():
-        raise Error(f"optimal_control: {model.name} has load-dependent friction, which second derivatives do not have")
+        raise Error(f"optimal_control: {model.name} has load-dependent friction, which second derivatives do not support")
     n, slopes = model.n, _slopes(model, make, method, optional, slip_speed=slip_speed)
     rates = ROUTES["joint"](model, make, quantity_named("forward_dynamics").method_of(model), (), slipping(slip_speed))
     hessian = program(without_friction(model), "inverse_dynamics_hessian")

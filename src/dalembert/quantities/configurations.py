@@ -208,7 +208,7 @@ def from_mujoco(
 def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
     names = [name for name, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None]
     if "qdd" in names and "qd" not in names:
-        raise Error(f"{function}: accelerations of a free joint are not the rates of its velocities; give qd, too")
+        raise Error(f"{function}: accelerations of a free joint are not the rates of its velocities; give qd as well")
     arrays = dict(
         zip(
             names,

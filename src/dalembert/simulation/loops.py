@@ -51,18 +51,18 @@ def check_kind(robot: Model, integrator: str | None, velocities: str, restitutio
         return
     if restitution is not None or integrator == "moreau":
         raise Error(
-            f"simulate: {robot.name} has loops, whose forces stops and sticking friction do not know; leave restitution out, and "
-            "use slip_speed=1e-3 or so where there is Coulomb friction"
+            f"simulate: {robot.name} has loops, which stops and sticking friction do not support; leave restitution out, and "
+            "give slip_speed=1e-3 or so if there is Coulomb friction"
         )
     if jumps:
         raise Error(
-            f"simulate: {robot.name} has loops and Coulomb friction, which cannot stick together; give slip_speed=1e-3 or so, or "
+            f"simulate: {robot.name} has loops, in which joints cannot stick by Coulomb friction; give slip_speed=1e-3 or so, or "
             "use robot.without_friction()"
         )
     if integrator is not None and integrator not in INTEGRATORS:
         raise Error(
-            f"simulate: {robot.name} has loops, which are closed again after every step; {integrator} does not stop there, "
-            f"{', '.join(INTEGRATORS)} do"
+            f"simulate: {robot.name} has loops, which must be closed again after every step; {integrator} does not, use one of "
+            f"{', '.join(INTEGRATORS)}"
         )
     if velocities != "joint":
         raise Error(f'simulate: {robot.name} has loops, for which velocities must be "joint", not {velocities!r}')
@@ -78,8 +78,8 @@ def closed_start(robot: Model, q: Array, qd: Array, backend: Backend) -> tuple[A
     off = np.abs(rates - qd).max(axis=-1, initial=0.0)
     if (off > SLIDING * (1 + np.abs(qd).max(axis=-1, initial=0.0))).any():
         raise Error(
-            f"simulate: qd0 would open the loops of {robot.name}; robot.closed_motion(q0, qd0, 0 * qd0).qd has the velocities of "
-            "all joints that go with those of the independent ones"
+            f"simulate: qd0 would open the loops of {robot.name}; robot.closed_motion(q0, qd0, 0 * qd0).qd completes the "
+            "velocities of the independent joints"
         )
     return at, rates
 

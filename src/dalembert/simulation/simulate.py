@@ -73,7 +73,7 @@ def simulate(
         functions event(t, q, qd) -> float whose zeros are found (attributes `terminal` and `direction` as in SciPy).
     restitution: makes the joints' limits stops, which a joint leaves with this share of its speed, 0 to 1; with None joints pass
         their limits, and a `LimitWarning` says so. slip_speed: all integrators but "moreau" need Coulomb friction to be smooth,
-        c tanh(qd / slip_speed): joints at rest then creep. saturate: joint forces stay within the model's effort limits.
+        c tanh(qd / slip_speed): joints at rest then creep. saturate: joint forces stay within the model's torque limits.
     Robots with closed loops are put back onto them once a step, measured by M; q0 and qd0 must keep them closed (`settle`,
         `closed_motion`), and integrators of fixed step other than "moreau" are theirs.
     method: of forward dynamics. velocities: "joint", "quasi" (q and nu of the diagonalized equations) or "momentum" (p = M qd:
@@ -143,7 +143,7 @@ def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> K
     if restitution is not None:
         share = number(restitution, "simulate: restitution")
         if not 0 <= share <= 1:
-            raise Error(f"simulate: restitution is a share of the speed, from 0 to 1, got {brief(restitution)}")
+            raise Error(f"simulate: restitution must be a share of the velocity from 0 to 1, got {brief(restitution)}")
         stops = Stops(robot.lower, robot.upper, share)
     if integrator is None:
         integrator = MOREAU if stops or (jumps and not slip) else "rk4"
@@ -161,7 +161,7 @@ def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> K
 
 
 def saturated(forces: Forces, robot: Model) -> Forces:
-    """Forces that stay within the effort limits."""
+    """Forces that stay within the torque limits."""
     most = np.array([joint.effort_limit for joint in robot.joints])
     if forces.array is not None:
         return forces._replace(array=np.clip(forces.array, -most, most))
@@ -179,14 +179,16 @@ def saturated(forces: Forces, robot: Model) -> Forces:
 def _fixed(plan: Plan, kind: Kind, start: Start, forces: Forces, acting: Acting, events: Any) -> Trajectory:
     robot, route, integrator = plan.robot, plan.velocities, kind.integrator
     if route != "joint" and plan.method is not None:
-        raise Error(f"method selects the forward dynamics; velocities={route!r} uses its own")
+        raise Error(f"simulate: method selects the forward dynamics, and velocities={route!r} has its own; leave method out")
     if events:
-        raise Error(f"events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
+        raise Error(f"simulate: events need one of SciPy's integrators: {', '.join(adaptive.SOLVERS)}; got {integrator!r}")
     check_route(route, integrator)
     if integrator == MOREAU:
         _check_moreau(plan, kind, start)
     if route != "joint" and any(joint.load_friction for joint in robot.joints):
-        raise Error(f'{robot.name} has load-dependent friction, which velocities={route!r} does not have; use velocities="joint"')
+        raise Error(
+            f'{robot.name} has load-dependent friction, which velocities={route!r} does not support; use velocities="joint"'
+        )
     views = VIEWS[route]
     v = views.into(robot, start.q, start.qd)
     start = start._replace(qd=v)

@@ -161,7 +161,9 @@ def _named(item: str) -> str:
         raise Error(f"{brief(item)} is in more than one document: say {' or '.join(found)}")
     numbers = {name.partition(" ")[2]: name for name in entries() if name.partition(" ")[0] in known}
     near = ", ".join(numbers[x] for x in get_close_matches(wanted, numbers, cutoff=0.5))
-    raise Error(f"no item {brief(item)}" + (f"; near it: {near}" if near else ""))
+    raise Error(
+        f"no item {brief(item)}; " + (f"near it: {near}" if near else "items are named as in 'FGL 3.3-55' or 'FGL table 3.4'")
+    )
 
 
 def _documents_of(authors: str, item: str) -> list[str]:

@@ -119,7 +119,7 @@ def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any])
         if all(name in described.arrays(tuple(optional)) and not callable(given[name]) for name in given):
             return described.name, traced(robot, described, optional=optional, **options)
     if more := [name for name in options if name != "link"]:
-        raise Error(f"bound: {more[0]} goes with a quantity by name whose own inputs vary, and with no others")
+        raise Error(f"bound: {more[0]} is an option of quantities given by name, over their own inputs only; leave it out")
     name = quantity if isinstance(quantity, str) else ", ".join(by_name(quantity, "quantity", "{'power': f}"))
     return name, recorded(robot, quantity, over, options.get("link")).program
 
@@ -148,5 +148,5 @@ def _places(robot: Model, program: Program, only: Any) -> list[int]:
         elif isinstance(one, int | np.integer) and not isinstance(one, bool) and -count <= one < count:
             places.append(int(one) % count)
         else:
-            raise Error(f"only must hold names of joints, or places from 0 to {count - 1}, got {brief(one)}")
+            raise Error(f"only must hold names of joints, or indices from 0 to {count - 1}, got {brief(one)}")
     return places

@@ -118,7 +118,7 @@ def _read(place: Path, whole: int, job: Job) -> Iterator[tuple[Totals, list[int]
             except (ValueError, TypeError, KeyError, IndexError):
                 raise Error(f"{place}: damaged: line {len(done) + 2} is not what was written; delete it, and begin again") from None
             if not done.isdisjoint(leaves):
-                raise Error(f"{place}: damaged: parts of the sweep are there twice; delete it, and begin again")
+                raise Error(f"{place}: damaged: it has parts of the sweep twice; delete it, and begin again")
             done.update(leaves)
             yield part, leaves
 

@@ -68,7 +68,7 @@ def carrying(robot: Model, com: Any = (0.0, 0.0, 0.0), link: str | None = None, 
     refuse_loops(robot, what)
     if robot.runs or not robot.n:
         why = f"{robot.name} has a {robot.runs[0].kind} joint" if robot.runs else f"{robot.name} has no joints"
-        raise Error(f"{what} is for arms with one motor a joint, and {why}")
+        raise Error(f"{what} needs an arm with one motor for each joint, and {why}")
     place, name = frozen_array(com, (3,), f"{what}: com"), tip(robot) if link is None else link
     if robot.locate(name)[0] < 0:
         raise Error(f"{what}: {name!r} does not move; a payload is carried by a link or frame of the arm")
@@ -111,7 +111,7 @@ def known(robot: Model, curves: tuple[MotorCurve | None, ...], what: str) -> tup
     """Curves of which there is at least one."""
     if all(curve is None for curve in curves):
         raise Error(
-            f"{what}: {robot.name} has no effort limits; give motor=da.MotorCurve(speed, peak), for all joints or one for each"
+            f"{what}: {robot.name} has no torque limits; give motor=da.MotorCurve(speed, peak), for all joints or one for each"
         )
     return curves
 

@@ -60,7 +60,7 @@ def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...], turning:
     fallback = default(robot, name)
     if isinstance(given, Mapping):
         for label in given:
-            choice(label, f"scalar of {name}:", labels)
+            choice(label, f"entry of {name}:", labels)
         ends = [[] if fallback is None else [float(x[k]) for x in fallback] for k in range(size)]
         parts = [_one(given[label], f"{name} of {label}", 1) if label in given else (*map(_ones, end), np.zeros(1)) if end else None
                  for label, end in zip(labels, ends, strict=True)]  # fmt: skip
@@ -111,7 +111,7 @@ def _one(given: Any, name: str, size: int) -> tuple[Any, Any, Any]:
     wide = [_wide(part, name, size, given) for part in parts]
     counts = wide[2] if len(wide) == 3 else np.zeros(size)
     if len(wide) == 3 and not ((counts >= 1) & (counts == np.floor(counts)) & (counts < 2**31)).all():
-        raise Error(f"over: {name} = (low, high, count) needs whole counts of points, got {brief(given)}")
+        raise Error(f"over: the count of {name} = (low, high, count) must be a whole number of points, got {brief(given)}")
     return wide[0], wide[1], counts
 
 
@@ -128,7 +128,7 @@ def _check(name: str, labels: Sequence[str], low: Any, high: Any, robot: Model, 
         if not (np.isfinite(a) and np.isfinite(b)):
             limit = f"{robot.name} has no limits for it" if by_default else f"got {a:g} to {b:g}"
             inside = f"{{{label!r}: (-1.0, 1.0)}}" if label else "(-1.0, 1.0)"
-            raise Error(f"{what} needs a finite range, {limit}; such as over={{{name!r}: {inside}}}")
+            raise Error(f"{what} needs a finite range, {limit}; give one, such as over={{{name!r}: {inside}}}")
         if a > b:
             raise Error(f"over: the range of {what} is empty: {a:g} is above {b:g}")
     if name in (LOAD, *FRICTION) and (low < 0).any():

@@ -99,7 +99,7 @@ def _ends(payload: Any) -> tuple[float, float]:
     except Error:
         ends = []
     if not 1 <= len(ends) <= 2 or ends[0] < 0 or ends[-1] < ends[0]:
-        raise Error(f"payload must be a mass in kg, or two that do not fall, such as (0, 5), got {brief(payload)}")
+        raise Error(f"payload must be a mass in kg, or a range (least, greatest) such as (0, 5), got {brief(payload)}")
     return ends[0], ends[-1]
 
 

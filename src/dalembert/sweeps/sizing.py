@@ -89,14 +89,16 @@ class Sizing:
         margin = self.margin
         if not self.case.limited:
             return ["No limits are known: give motor= for margins and the payload map."]
-        weak = [f"{names[j]} ({margin[j]:.2f} at {abs(self.tightest[j].qd[j]):.3g})" for j in np.flatnonzero(margin < 1)]
+        weak = [
+            f"{names[j]} (margin {margin[j]:.2f} at speed {abs(self.tightest[j].qd[j]):.3g})" for j in np.flatnonzero(margin < 1)
+        ]
         if weak:
             lines.append(f"Too weak at their worst states: {', '.join(weak)}.")
         else:
             least = f"{times(margin.min())}, of {names[int(margin.argmin())]}"
             lines.append(f"Every motor suffices at all states; the least margin is {least}.")
         if np.isfinite(self.largest_payload):
-            words = f"{self.largest_payload:.3g} kg" if self.largest_payload > 0 else "none: the arm alone takes too much"
+            words = f"{self.largest_payload:.3g} kg" if self.largest_payload > 0 else "none: the arm alone needs too much torque"
             lines.append(f"Largest payload at all states: {words}.")
         if self.duty is not None:
             margin, heat = self.duty.margin, self.duty.rms_margin
@@ -115,7 +117,7 @@ class Sizing:
         return "\n".join([self.head, table(self.rows(), right=True), *(wrapped(line) for line in self.verdict())])
 
     def plot(self) -> Any:
-        """A matplotlib figure: force against speed of each joint with its envelope and curve, the payload map, the worst poses."""
+        """A matplotlib figure: torque against speed of each joint with its envelope and curve, the payload map, the worst poses."""
         from dalembert.sweeps.plots import figure
 
         return figure(self)

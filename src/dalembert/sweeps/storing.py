@@ -52,7 +52,7 @@ def chosen(path: Any, digest: str) -> Store:
     except (OSError, ValueError, KeyError):
         known = key = ""
     if known != digest:
-        raise Error(f"{place}: is there already, and does not belong to this sweep; give another name, or delete it")
+        raise Error(f"{place}: exists already, and does not belong to this sweep; give another name, or delete it")
     return Store(str(place), key)
 
 

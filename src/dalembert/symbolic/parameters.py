@@ -74,7 +74,7 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     [19.6124, 4.9031]
     """
     if not robot.is_tree:
-        raise Error(f"symbolic is of trees whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
+        raise Error(f"symbolic needs a tree of independent joints, which {robot.name} is not; {freed(robot)} is one")
     return named(robot, parts)
 
 
@@ -85,7 +85,7 @@ def named(robot: Model, parts: Sequence[str] | str) -> Symbolic:
         choice(part, "part of a symbolic robot:", PARTS)
     if robot.several:
         joint = robot.several[0]
-        raise Error(f"closed forms are of joints of one degree of freedom; {joint.name!r} of {robot.name} is {joint.kind}")
+        raise Error(f"closed forms need joints of one degree of freedom; {joint.name!r} of {robot.name} is {joint.kind}")
     found = named_parameters(robot, tuple(part for part in chosen if part != "gravity"))
     frames = _loop_frames(robot)
     for k, side, axis in np.argwhere(frames).tolist() if "length" in chosen else ():

@@ -14,7 +14,7 @@ from dalembert.studies.report.motion import SampledMotion
 
 FREE = 2.0  # s of free fall
 # integrators and steps to try, until energy drifts by less than DRIFT of what is exchanged
-WORDS = {"rk4": "Runge and Kutta’s fourth-order method", "moreau": "Moreau’s time stepping, in which joints stick and slip,"}
+WORDS = {"rk4": "the fourth-order Runge–Kutta method", "moreau": "Moreau’s time stepping, in which joints stick and slip,"}
 ATTEMPTS = (("rk4", 1e-3), ("rk4", 1e-4), ("moreau", 1e-3), ("moreau", 1e-4))
 DRIFT = 1e-4
 

@@ -123,7 +123,7 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
     arm.step(state, spec.step, motors(), state.push);
     if (study.angles.some((i) => Math.abs(Math.cos(state.q[i])) < FOLDED)) {
       reset();
-      tell("A body that turns freely came to a right angle about y, where the page’s three angles fail: the robot is back where it began.");
+      tell("A ball or free joint reached a right angle about y, where the page’s three angles fail: the robot is back at its start.");
       return;
     }
     if (Math.round(state.t / spec.step) % Math.round(0.016 / spec.step) === 0) {
@@ -133,7 +133,7 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
   }
   if (![...state.q, ...state.qd].every(Number.isFinite)) {
     reset();
-    tell("The motion became too fast for the page’s steps: the arm is back where it began.");
+    tell("The motion became too fast for the page’s time steps: the arm is back at its start.");
   }
 }
 
@@ -292,7 +292,7 @@ function choose(quantity, method) {  // another formulation computes from now on
   arm.world.methods[quantity] = name;
   live.formulation = { name, apart };
   document.querySelectorAll(`[data-quantity="${quantity}"]`).forEach((b) => b.setAttribute("aria-checked", String(b.dataset.method === method)));
-  say($(`told-${quantity}`), `${method}: ${number(((performance.now() - begun) / count) * 1000, 2)} µs a call here, ${number(apart, 1)} apart from the first.`);
+  say($(`told-${quantity}`), `${method}: ${number(((performance.now() - begun) / count) * 1000, 2)} µs per call here, differs from the first by ${number(apart, 1)}.`);
   ask();
 }
 

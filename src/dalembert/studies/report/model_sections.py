@@ -24,19 +24,19 @@ def parameters(robot: Robot) -> Section:
     if not robot.n:
         return Section("parameters", "Parameters", "<p>This robot has no joints: nothing moves.</p>")
     findings = len(robot.check())
-    badge = f'<span class="badge doubt">{findings} doubtful figure{"" if findings == 1 else "s"}</span>' if findings else ""
+    badge = f'<span class="badge doubt">suspicious data: {findings}</span>' if findings else ""
     words = "".join(f'<p class="note">{what.capitalize()}: {escape(told)}.</p>' for what, told in around(robot).items())
     body = _joints(robot) + words + _bodies(robot) + _frames(robot) + doubts(robot)
     return Section("parameters", "Parameters", body, badge=badge)
 
 
 def _joints(robot: Robot) -> str:
-    head = ["joint", "kind", "moves", "carried by", "range", "max. velocity", "max. effort", "damping", "Coulomb", "armature"]
+    head = ["joint", "kind", "link", "parent", "range", "max. velocity", "max. torque", "damping", "Coulomb", "armature"]
     more = {
         "friction_offset": "offset",
         "static_friction": "static",
         "stribeck_speed": "Stribeck speed",
-        "load_friction": "per load",
+        "load_friction": "load-dependent",
     }
     more = {field: title for field, title in more.items() if any(getattr(x.joint, field) for x in robot.links)}
     head += more.values()
@@ -44,7 +44,7 @@ def _joints(robot: Robot) -> str:
     for link in robot.links:
         j = link.joint
         kind = j.kind + (f" {number(j.pitch)} m/rad" if j.kind == "helical" else "")
-        span = f"{number(j.lower)} … {number(j.upper)}" if np.isfinite([j.lower, j.upper]).any() else "free"
+        span = f"{number(j.lower)} … {number(j.upper)}" if np.isfinite([j.lower, j.upper]).any() else "unlimited"
         fields = ("velocity_limit", "effort_limit", "damping", "coulomb", "armature", *more)
         rest = (number(x) if np.isfinite(x) else "–" for x in (getattr(j, field) for field in fields))
         rows.append([escape(j.name), kind, escape(link.name), escape(link.parent), span, *rest])
@@ -59,7 +59,9 @@ def _bodies(robot: Robot) -> str:
         b, I = link.inertia, link.inertia.tensor
         entries = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
         rows.append([escape(link.name), number(b.mass), vector(b.com), *(number(float(x)) for x in entries)])
-    return table_html(head, rows, caption="Links: inertia in kg m², about the centre of mass, in link axes, true tensor entries")
+    return table_html(
+        head, rows, caption="Links: inertia in kg m², about the centre of mass, in link axes; I<sub>xy</sub> = −∫ x y dm"
+    )
 
 
 def _frames(robot: Robot) -> str:
@@ -90,7 +92,7 @@ def closed_forms(robot: Robot) -> Section:
         return Section(key, title, "<p>Without joints there are no equations of motion.</p>")
     if not robot.is_tree:
         return Section(
-            key, title, "<p>Closed forms are of trees whose joints are all free, without coupling, loops and transmission.</p>"
+            key, title, "<p>Closed forms need a tree of independent joints, without coupling, loops and transmission.</p>"
         )
     form, terms = _readable(robot)
     if form is None:

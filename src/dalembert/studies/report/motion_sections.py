@@ -116,13 +116,15 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
     """Entries of the mass matrix with their translational and rotational parts."""
     title = "Mass matrix"
     if robot.loops:
-        words = "<p>Of a robot with loops <code>robot.mass_matrix(q)</code> has the rows and columns of its independent joints.</p>"
+        words = (
+            "<p>For a robot with loops <code>robot.mass_matrix(q)</code> has the rows and columns of its independent joints.</p>"
+        )
         return Section("mass-matrix", title, words)
     if not robot.n:
         return Section("mass-matrix", title, NO_JOINTS)
     if robot.several:
         which = f"{escape(robot.several[0].name)} is {robot.several[0].kind}"
-        words = f"<p>Translation and rotation are told apart for joints of one degree of freedom; {which}.</p>"
+        words = f"<p>Translation and rotation are separated for joints of one degree of freedom; {which}.</p>"
         return Section("mass-matrix", title, words)
     parts = compute.inertias(robot, m)
     chosen = entries(parts.total)
@@ -207,7 +209,7 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
     words = "D(k) is the inertia at a joint when all outboard joints are free; M<sub>kk</sub> when they are locked."
     second = Figure("D", "motion", m.time, tuple(panels[i] for i in order), words, "more joints")
     before = (
-        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the inertia matrix becomes diagonal, and the equations "
+        "<p>Kozłowski’s diagonalized equations: with M = U D Uᵀ = m mᵀ the mass matrix becomes diagonal, and the equations "
         "decouple in the accelerations.</p>"
     )
     after = check_html("ν·ν/2 equals the kinetic energy", values.defect)

@@ -10,7 +10,7 @@ from dalembert.studies.report.charts import legend
 from dalembert.studies.report.motion import SampledMotion
 
 FIELDS = (("Earth", 9.81), ("Mars", 3.73), ("Moon", 1.62), ("none", 0.0))  # m/s^2
-LAYERS = (("ease", "ease of motion"), ("weight", "weight"), ("com", "centres of mass"), ("frame", "hand frame"), ("trail", "path"))
+LAYERS = (("ease", "mobility"), ("weight", "weight"), ("com", "centres of mass"), ("frame", "hand frame"), ("trail", "path"))
 USES = {"inverse_dynamics": "Torques from a motion", "forward_dynamics": "Motion from torques, as in a fall"}
 COMPUTED = ("ease", "weight")  # layers of a live arm alone
 MOST_UNDRAWN = 3  # visuals whose absence is explained one by one
@@ -18,14 +18,14 @@ MANY = 10  # joints in a list that scrolls
 LONG = 14  # letters of a joint's name
 WRITTEN, TIGHT, COLOURED = 9, 7, 24  # joints up to which entries of the mass matrix have numbers, large ones, and colours
 KEYS = (
-    ("Arrow keys, + and −", "turn the view and zoom"),
+    ("Arrow keys, + and −", "rotate the view and zoom"),
     ("W S, A D, R F", "move the hand up and down, left and right, forward and back"),
     ("Space", "drop the arm, or hold it"),
     ("H, G, P", "hold, float, play or pause the motion"),
     ("0", "back to the start"),
     ("[ and ]", "choose the link to push"),
     ("L J, I K, U O", "push it along x, y and z, while the key is held"),
-    ("Mouse or finger", "drag the hand to move it, a link to push it, anything else to turn the view"),
+    ("Mouse or finger", "drag the hand to move it, a link to push it, anything else to rotate the view"),
     ("Shift and drag, right drag", "shift the view; the wheel zooms once the view is focused"),
     ("?", "these keys"),
 )
@@ -41,13 +41,17 @@ def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bo
 
 def _view(robot: Robot, motion: SampledMotion, looks: bool, live: bool) -> str:
     layers = [*([("skin", "shapes of the file")] if looks else []), *(x for x in LAYERS if live or x[0] not in COMPUTED)]
-    hint = "drag the hand to move it · drag a link to push it · drag elsewhere to turn" if live else "drag to turn"
+    hint = (
+        "drag the hand to move it · drag a link to push it · drag elsewhere to rotate the view"
+        if live
+        else "drag to rotate the view"
+    )
     toggles = "".join(
         f'<label><input type="checkbox" data-show="{key}"{"" if looks and key == "com" else " checked"}> {words}</label>'
         for key, words in layers
     )
     words = (
-        f"3D view of {escape(robot.name)}. Arrow keys turn the view, W S A D R F move the hand, L J I K U O push, "
+        f"3D view of {escape(robot.name)}. Arrow keys rotate the view, W S A D R F move the hand, L J I K U O push, "
         "space drops or holds the arm; question mark lists all keys."
     )
     return (
@@ -86,7 +90,7 @@ def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> st
     if reason := data["missing"].get("all"):
         return f'<aside class="controls"><h2>Not live</h2><p class="check doubt">{escape(reason)}</p>{status}{told}</aside>'
     reasons = "".join(f'<p class="note">{escape(x)}</p>' for x in data["missing"].values()) + told
-    key = "bar: the motor now · tick: to hold still" + (" · orange: limit" if any(data["efforts"]) else "")
+    key = "bar: motor torque now · tick: torque to hold still" + (" · orange: limit" if any(data["efforts"]) else "")
     return (
         '<aside class="controls" aria-label="Controls"><h2>Joints</h2>'
         f'<p class="what">{key}</p>'
@@ -167,7 +171,7 @@ def _knobs(data: Mapping[str, Any]) -> str:
         options = "".join(f'<option value="{k}">{escape(hand["name"])}</option>' for k, hand in enumerate(data["hands"]))
         which = f'<label class="name" for="which">hand</label><select id="which">{options}</select>'
     return (
-        f'<div class="knobs">{which}<label class="name" for="load">load</label>'
+        f'<div class="knobs">{which}<label class="name" for="load">payload</label>'
         f'<input type="range" id="load" min="0" max="{most:g}" step="{most / 100:g}" value="0">'
         '<output id="load-told" for="load">0 kg</output>'
         f'<span class="name">gravity</span>{gravity}<label class="name" for="tilt">tilt</label>'
@@ -221,7 +225,7 @@ def _matrix(robot: Robot) -> str:
 
 def _energy() -> str:
     parts = (("kinetic", "s0"), ("potential", "s2"), ("total", "total"))
-    keys = legend([("kinetic", "s0"), ("potential, from its start", "s2"), ("total", "total")])
+    keys = legend([("kinetic", "s0"), ("potential, from the start", "s2"), ("total", "total")])
     lines = "".join(f'<path class="line {style}" id="line-{name}"/>' for name, style in parts)
     figures = "".join(
         f'<div><dt>{words}</dt><dd><span id="{key}"></span> <small>J</small></dd></div>'
@@ -250,7 +254,7 @@ def _hand(data: Mapping[str, Any]) -> str:
             ("dexterity", "dexterity (0: singular)"),
         )
     )
-    words = f"{escape(name)}. Green in the view: where a push accelerates it most, J M⁻¹ Jᵀ."
+    words = f"{escape(name)}. Green in the view: the mobility ellipsoid J M⁻¹ Jᵀ, longest where a push accelerates the hand most."
     return f'<section class="slim"><h2>Hand</h2><p class="what">{words}</p><dl class="amounts">{figures}</dl></section>'
 
 

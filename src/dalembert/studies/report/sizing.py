@@ -27,9 +27,9 @@ POINTS = 400  # of a duty cycle, at most about
 def section(found: Sizing) -> Section:
     """The verdict, the table, force against speed, the payload map, the worst poses, and all tables as text."""
     words = (
-        f"<p>With {escape(found.payload_words)}: {found.samples:,} states within the limits of position and speed, and searches "
-        "around the worst of them; accelerations and payloads are taken at their worst in closed form. A margin is how many times "
-        "the force the motor could give at the speed of that state.</p>"
+        f"<p>With {escape(found.payload_words)}: {found.samples:,} states within the limits of position and velocity, and searches "
+        "around the worst of them; accelerations and payloads are taken at their worst in closed form. A margin of 2 "
+        "says that the motor could give twice the torque at the speed of that state.</p>"
     )
     verdict = "".join(_told(line) for line in found.verdict())
     body = words + verdict + _table(found) + _speeds(found) + _maps(found) + _poses(found)
@@ -50,7 +50,7 @@ def _told(line: str) -> str:
 
 def _table(found: Sizing) -> str:
     head, *rows = found.rows()
-    told = "Speeds in rad/s (m/s), accelerations in rad/s² (m/s²), forces in the unit of the joint, payloads in kg"
+    told = "Speeds in rad/s (m/s), accelerations in rad/s² (m/s²), torques in N m (forces in N), payloads in kg"
     cells = [[escape(x).replace("-", "−").replace("inf", "∞") if k else escape(x) for k, x in enumerate(row)] for row in rows]
     return table_html([escape(x) for x in head], cells, text=(0, 4), caption=told) + copied(found.rows(), "The table as text")
 
@@ -68,11 +68,11 @@ def _speeds(found: Sizing) -> str:
     keys += [("duty cycle", "s2")] if found.duty is not None else []
     panels = "".join(_joint(found, j) for j in range(found.robot.n))
     caption = (
-        "Shaded: how often force and speed come together over uniform states. The envelope holds for all accelerations; the dot is "
-        "the state of the least margin. Curves far beyond the forces are not drawn."
+        "Shaded: how often torques and speeds occur together in uniformly random states. The envelope holds for all accelerations; "
+        "the dot is the state of least margin. Curves far beyond the torques are not drawn."
     )
     return (
-        f'<h3>Force against speed</h3><figure>{legend(keys)}<div class="panels">{panels}</div>'
+        f'<h3>Torque against speed</h3><figure>{legend(keys)}<div class="panels">{panels}</div>'
         f"<figcaption>{caption}</figcaption></figure>"
     )
 
@@ -98,7 +98,7 @@ def _joint(found: Sizing, j: int) -> str:
     unit = f"{raised(box.power)} {found.units[j]}" if box.power else found.units[j]
     margin = "" if curve is None else f", margin {times(worst.margin)}"
     name, bad = escape(joint.name), ' class="bad"' if worst.margin < 1 else ""
-    label = f"{joint.name}: force against speed, at most {found.peak[j]:.4g} {found.units[j]}{margin}"
+    label = f"{joint.name}: torque against speed, at most {found.peak[j]:.4g} {found.units[j]}{margin}"
     over = "speed, m/s" if joint.kind == "prismatic" else "speed, rad/s"
     return (
         f'<div class="panel"><h4 title="{name}">{name} <span{bad}>{escape(unit)}{margin}</span></h4>'
@@ -121,7 +121,7 @@ def _image(box: Box, extent: tuple[float, float, float, float], rgba: Array) -> 
 
 
 def _maps(found: Sizing) -> str:
-    """The payload that every joint allows, by the place of the tool."""
+    """The payload that every joint allows, by the place of the hand."""
     if found.map is None:
         return ""
     names = " and ".join(escape(found.robot.joint_names[j]) for j in found.map.joints)
@@ -132,8 +132,8 @@ def _maps(found: Sizing) -> str:
     every = "all directions" if found.map.directions == 2**found.robot.n else f"{found.map.directions:,} random directions"
     words = (
         f"The largest payload in kg with which every joint stays within its motor’s curve, in closed form at each pose: {names} "
-        f"run through their ranges, the other joints stand. At full speed: the least over {every} of the joints’ speeds and over "
-        "all accelerations. Where the tool gets to a place in several poses, the least is shown."
+        f"take all positions, the other joints stand still. At full speed: the least over {every} of the joints’ speeds and over "
+        "all accelerations. Where the hand reaches a place in several poses, the least is shown."
     )
     return f'<h3>Payload map</h3><figure><div class="panels maps">{panels}</div><figcaption>{words}</figcaption></figure>'
 
@@ -165,7 +165,7 @@ def _poses(found: Sizing) -> str:
     pictures = "".join(_pose(found, one, worst, (SIDE - 30) / reach) for one, worst in zip(drawn, found.tightest, strict=True))
     head = ["worst for", "payload", *(f"{part}_{name}" for part in ("q", "qd", "qdd") for name in names)]
     rows = [[names[x.joint], f"{x.payload:g}", *(repr(float(v)) for v in (*x.q, *x.qd, *x.qdd))] for x in found.tightest]
-    words = "Seen from where most of the arm is seen; the joint is marked, the square is the load."
+    words = "Seen from the direction that shows most of the arm; the joint is marked, the square is the payload."
     text = copied([head, *rows], "These states as text, with all digits")
     return f'<h3>Worst poses</h3><div class="poses">{pictures}</div><p class="note">{words}</p>{text}'
 
@@ -188,7 +188,8 @@ def _pose(found: Sizing, one: Pictured, worst: Worst, scale: float) -> str:
     ground = f'<path class="ground" d="M{a - 16:.1f} {b + 5:.1f}H{a + 16:.1f}"/>'
     load = f'<rect class="load" x="{x - 6:.1f}" y="{y - 6:.1f}" width="12" height="12" rx="2"/>' if worst.payload > 0 else ""
     name, speed = escape(found.robot.joint_names[worst.joint]), number(float(worst.qd[worst.joint]), 3)
-    words = f"{number(worst.tau, 3)} {found.units[worst.joint]} at {speed}, {number(worst.payload)} kg"
+    rate = "m/s" if found.robot.joints[worst.joint].kind == "prismatic" else "rad/s"
+    words = f"{number(worst.tau, 3)} {found.units[worst.joint]} at {speed} {rate}, {number(worst.payload)} kg"
     return (
         f'<figure class="pose"><svg viewBox="0 0 {SIDE} {SIDE}" role="img" aria-label="the arm where {name} is worst">'
         f'{ground}<g class="arm">{lines}</g><g class="dots">{dots}</g>{load}{dot(one.joint, 6.5, CLASS)}</svg>'

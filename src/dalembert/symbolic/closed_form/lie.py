@@ -96,7 +96,7 @@ def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Map
     """
     made = equations(robot, symbols, where=where)
     if not robot.is_tree:
-        raise Error(f"the Lie-group form is of a tree whose joints are all free, which {robot.name} is not; {freed(robot)} has it")
+        raise Error(f"the Lie-group form needs a tree of independent joints, which {robot.name} is not; {freed(robot)} is one")
     if made.tree.parents != (-1, 0):
         raise Error(f"the Lie-group form needs a chain of two joints; {robot.name} has parents {made.tree.parents}")
     s = screws(made.tree, made.symbols.positions())

@@ -154,10 +154,10 @@ def derive(
     if not robot.n:
         raise Error(f"{robot.name} has no joints: there is nothing to derive")
     if robot.several:
-        raise Error(f"derive: derivations are of joints of one degree of freedom, and {robot.name} has others")
+        raise Error(f"derive: derivations need joints of one degree of freedom, and {robot.name} has others")
     if not robot.is_tree:
         raise Error(
-            f"derive: derivations are of trees whose joints are all free, which {robot.name} is not; {freed(robot)} has them, and "
+            f"derive: derivations need a tree of independent joints, which {robot.name} is not; {freed(robot)} is one, and "
             "equations(robot) has closed forms"
         )
     if robot.n > whole(longest, "longest", 0):
@@ -189,7 +189,7 @@ def derive(
 def _has_derivation(method: str) -> None:
     for derived, others in FAMILIES.items():
         if isinstance(method, str) and method in others:
-            raise Error(f"{method} has no derivation of its own: that of {derived} derives what it evaluates")
+            raise Error(f"{method} has no derivation; use that of {derived}, which derives what it evaluates")
     choice(method, "method of a derivation:", METHODS)
 
 
