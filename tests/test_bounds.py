@@ -530,7 +530,8 @@ def test_robots_without_bounds():
         da.robot("two_link").with_free_base().bound("gravity_force")
     slide = da.random_robot(1, "RP")
     with pytest.raises(
-        da.Error, match=r"q of 'joint2' needs a finite range, random_RP_1 has no limits for it; such as over={'q': {'joint2'"
+        da.Error,
+        match=r"q of 'joint2' needs a finite range, random_RP_1 has no limits for it; give one, such as over={'q': {'joint2'",
     ):
         slide.bound("gravity_force")
 

@@ -34,7 +34,7 @@ class AccuracyWarning(UserWarning):
 
 
 class LimitWarning(UserWarning):
-    """A simulated joint passed a limit of its model, where there are no stops."""
+    """A motion exceeds a limit of the robot: positions of a simulation without stops, or velocities and forces that it needs."""
 
 
 class SingularWarning(UserWarning):

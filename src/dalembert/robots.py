@@ -292,7 +292,7 @@ def load(path: str | Path, *, mimic: bool = True, free_base: bool = False, xacro
     """A robot from a URDF, xacro, MJCF or TOML file. Suspicious data are kept as they are, with one warning.
 
     `robot.check()` lists them, and what of the file was not understood. MJCF needs the package mujoco, xacro the package xacro.
-    Joints that mimic others follow them, and are not among `joint_names`; with mimic=False all joints are free.
+    Joints that mimic others follow them, and are not among `joint_names`; with mimic=False all joints are independent.
     free_base=True sets the base free, as `with_free_base` does: for robots that walk, fly or float.
     xacro: arguments of a xacro file by name. The file is a program; expand only those that you trust.
     """

@@ -79,3 +79,6 @@ def without_types(command: Any) -> None:
                 option.metavar = ""
             elif option.param_type_name == "argument":
                 option.display_type_rich = lambda ctx: None  # newer versions of typer show one
+                shown = option.metavar if option.required else f"[{option.metavar}]"
+                shown += "..." * (option.nargs < 0)
+                option.get_usage_pieces = lambda ctx, shown=shown: [shown]  # newer versions put it in braces

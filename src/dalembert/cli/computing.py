@@ -43,7 +43,7 @@ def _method(quantity: str) -> Any:
         "--method",
         "-m",
         metavar="METHOD",
-        help=f"The formulation, chosen by the robot by default: one of {', '.join(known)}.{loops}",
+        help=f"The formulation: one of {', '.join(known)}.{loops} Default: chosen for the robot.",
         autocompletion=shown,
     )
 
@@ -89,7 +89,8 @@ def simulate(
         typer.Option(
             "--q0",
             metavar="Q",
-            help="Initial positions, rad or m: a number for each joint (0.5,0), or a file (its first state). Default: neutral.",
+            help="Initial positions, rad or m: a number for each joint (0.5,0), or a file (its first state). "
+            "Default: 0, or the nearest within the limits.",
         ),
     ] = None,
     qd0: Annotated[

@@ -56,7 +56,7 @@ def identify(
         list[str],
         typer.Argument(metavar="RECORDING", help="Files .csv or .npz with t, q_<joint> and tau_<joint> (or current_<joint>)."),
     ],
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the robot: .toml.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the robot: .toml.")] = None,
     validate: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="A recording to validate the result with; repeat it for more.")
     ] = None,

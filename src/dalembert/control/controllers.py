@@ -69,7 +69,7 @@ class GravityPD(Value):
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Value):
-    """Inverse dynamics of the wanted acceleration, corrected by what is missing in position and velocity.
+    """Inverse dynamics of the desired acceleration, corrected by the errors of position and velocity.
 
     tau = ID(q, qd, qdd_d + kd (qd_d - qd) + kp (q_d - q)),   ID = M(q) a + C(q, qd) qd + g(q) + friction(qd)
 

@@ -101,7 +101,7 @@ def excitation(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> Excitation:
-    """A motion that shows the base parameters, friction and rotors included, as well as limits allow.
+    """A motion that excites the base parameters, friction and rotors included, as well as limits allow.
 
     limits: what differs from the robot's own: {"lower": ..., "upper": ..., "qd": ..., "qdd": ..., "tau": ...}, one number or (n,)
     each. Where the robot has none: +-pi rad (1 m), 2 rad/s (0.5 m/s); accelerations twice the speed limit per second.

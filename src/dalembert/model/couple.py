@@ -89,7 +89,7 @@ def _matrix(robot: Model, given: Any, offset: Any, names: Any) -> Coupling:
 
 
 def uncoupled(robot: M) -> M:
-    """The same robot with all joints free.
+    """The same robot with all joints independent.
 
     >>> import dalembert as da
     >>> da.random_robot(1, "RRR").with_coupling({"joint3": {"joint1": 1.0}}).uncoupled().n

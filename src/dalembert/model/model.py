@@ -230,7 +230,7 @@ class Model(Value):
 
     @property
     def open(self) -> Self:
-        """The tree alone: all joints free, no motors."""
+        """The tree alone: all joints independent, no motors."""
         return self if self.is_tree else self._open
 
     @cached_property

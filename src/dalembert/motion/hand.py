@@ -92,7 +92,7 @@ class Move(Value):
 
 
 def line(start: Any, goal: Any, duration: float) -> Move:
-    """A straight line of the hand, the rotation turning evenly about one axis (the shortest way between the quaternions).
+    """A straight line of the hand, rotating evenly about one axis (the shortest way between the quaternions).
 
     x = x0 + s (x1 - x0),  R = exp(s [w]) R0  with  exp([w]) = R1 R0^T,  s = 10 u^3 - 15 u^4 + 6 u^5,  u = t / duration
 

@@ -64,11 +64,11 @@ def follow(
         with the smallest accelerations.
     step: of the samples, in s; link, limits, posture and tolerance as in `inverse_kinematics`.
     rows, frame: what counts of the pose, as there: all; or with "world_aligned" (axes of the world) all three angular rows or none,
-        and with "body" (axes of the hand) all three linear rows, so that leaving out "wz" lets a tool spin.
+        and with "body" (axes of the hand) all three linear rows, so that leaving out "wz" lets the hand spin.
 
     Where the path cannot be followed, an error says from when on, how near the hand comes, and which joint is at its limit. Near
     singularities, where joints must move fast for little motion of the hand, a `SingularWarning` has the time and the pose;
-    `events[0]` of the result are the times. Joints faster than their limits are told by a `LimitWarning`.
+    `events[0]` of the result are the times. A `LimitWarning` names joints faster than their limits.
 
     >>> import dalembert as da
     >>> arm = da.robot("puma560")

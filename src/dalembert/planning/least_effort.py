@@ -37,7 +37,7 @@ DURATIONS = 9  # tried where the duration is free
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeastEffort(Trajectory):
-    """A motion of least effort, a `Trajectory` that also knows what it costs.
+    """A motion of least effort, a `Trajectory` with its cost.
 
     `cost` is the integral that is least, in the unit `unit`; `quintic_cost` that of the quintic, the polynomial of fifth degree
     between the same states in the same time, or with points on the way of the smoothest motion through them. `path` can be

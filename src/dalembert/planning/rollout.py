@@ -57,7 +57,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rollout:
-    """A motion, positions `q` and velocities `qd` (..., T, n) at the times `time` (T,), that can tell its gradients."""
+    """A motion, positions `q` and velocities `qd` (..., T, n) at the times `time` (T,), with gradients."""
 
     robot: Robot
     time: Array
@@ -126,7 +126,7 @@ def rollout(
     parameters: ArrayLike | None = None,
     backend: Backend = "auto",
 ) -> Rollout:
-    """The motion from q0, qd0 (..., n) under given forces, which can tell its gradients; leading axes are rollouts, done at once.
+    """The motion from q0, qd0 (..., n) under given joint forces, with gradients; leading axes are rollouts, done at once.
 
     torque: None (no force), (n,) constant, or (..., steps, n) held over each step. step: seconds.
     integrator: "rk4", "euler", "semi_implicit_euler" or "implicit_midpoint", with the results of `simulate`.

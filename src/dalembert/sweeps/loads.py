@@ -87,7 +87,7 @@ def largest_payload(
     com: ArrayLike = (0.0, 0.0, 0.0),
     link: str | None = None,
 ) -> Array:
-    """The largest mass at the tool with which every joint stays within its torque, in kg. Signature (n),(n),(n)->().
+    """The largest mass at the hand with which every joint stays within its torque, in kg. Signature (n),(n),(n)->().
 
     Joint forces are affine in the mass of a point load, tau(m) = tau_0 + m tau_1, so this is a closed form for each state; friction
     is included. `qd` and `qdd` are zero by default: the arm stands. `motor` as for `size`: without it, the limits of the model.

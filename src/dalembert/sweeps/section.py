@@ -37,7 +37,7 @@ class PayloadMap(NamedTuple):
 
 
 def payload_map(case: Case, joints: Any = None) -> PayloadMap:
-    """The map of a section: of the joints that are named, or of the two that move the tool about most."""
+    """The map of a section: of the joints that are named, or of the two that move the hand most."""
     chosen = _pair(case) if joints is None else _named(case.arm.robot, joints)
     sides, labels = _plane(case.arm.robot, _tool(case, _grid(case, chosen, COARSE)[0]))
     q, _ = _grid(case, chosen, GRID)

@@ -40,7 +40,7 @@ def size(
     samples: int = 200_000,
     progress: Progress | bool | None = None,
 ) -> Sizing:
-    """What the joints ask of their motors: over all positions, speeds, accelerations and payloads, and over a duty cycle.
+    """What the motors must give: over all positions, velocities, accelerations and payloads, and over a duty cycle.
 
     Positions and speeds are sampled, and the worst samples improved by local searches. For accelerations |qdd_j| <= a_j the
     extremes h_i +- sum_j |M_ij| a_j are exact at every sample; both ends of the payload suffice, since forces are affine in it.
@@ -50,7 +50,7 @@ def size(
     `Trajectory` or a path, whose forces are computed anew for the payload. speed, acceleration, lower, upper: ranges of the states,
     one number, one for each joint, or a dict by joint. By default: the limits of the model, or of the motors, or the largest
     speed of the duty cycle; the largest acceleration of the duty cycle, or full speed in 0.5 s; a full turn of joints without
-    limits. section: two joints by name, for the payload map; by default those that move the tool about most. samples: how many
+    limits. section: two joints by name, for the payload map; by default those that move the hand most. samples: how many
     random states.
 
     >>> import dalembert as da

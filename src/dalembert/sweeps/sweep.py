@@ -63,7 +63,7 @@ def sweep(
     samples: how many states; by default 1,000,000. If everything varies on a grid, each of its points is taken once.
     reduce: names, or {name: options}. "extremes" (with the numbers of the states that attain them), "sums" (mean and rms),
         "histogram" (bins, range; by another input, in rows), "envelope" (bins, by: the extremes for each bin of another input, the
-        velocities by default), "limits" (limits: states beyond them are counted; default: the efforts that joints allow).
+        velocities by default), "limits" (limits: states beyond them are counted; default: the torque limits).
     sampling: "uniform", "low_discrepancy", "corners" (the ends of ranges) or "mixed" (nine in ten at an end), for all inputs or by
         name. Default: positions uniform, all else mixed, since extremes are mostly at the ends of velocities and accelerations.
     cluster: the address of a Dask scheduler, or a `dask.distributed.Client`: the sweep runs there.
