@@ -269,7 +269,7 @@ def test_progress_is_told():
         ),
         (
             lambda r: r("two_link").with_free_base().inverse_kinematics([0, 0, 0]),
-            "which the free joint 'base' of two_link does not have",
+            "those of the free joint 'base' of two_link are not",
         ),
         (lambda r: r("two_link").inverse_kinematics([0, 0, 0], "base"), "no joint of two_link moves 'base'"),
         (lambda r: r("two_link").inverse_kinematics([0, 0, 0], "hand"), "unknown link or frame of two_link: 'hand'"),

@@ -406,7 +406,7 @@ MISTAKES = {
         r"joint 'joint1' needs a position of 2 rad at t = 0.5 T, beyond its limit of 1",
         {"through": {0.5: [2.0, 0.0]}, "limits": {"upper": 1.0}},
     ),
-    "too fast": (r"joint 'joint2' has a force of \S+ N m at t = 0\.\d+ s of the nearest motion, beyond its limit of -?\d+", {"limits": {"tau": [17.0, 9.0]}, "duration": 0.5}),
+    "too fast": (r"joint 'joint2' has a torque of \S+ N m at t = 0\.\d+ s of the nearest motion, beyond its limit of -?\d+", {"limits": {"tau": [17.0, 9.0]}, "duration": 0.5}),
     "energy": (r"cost 'energy' needs motor_constants, in N m/sqrt\(W\)", {"cost": "energy"}),
     "cost": (r"unknown cost: 'work'.*known: torque, energy", {"cost": "work"}),
     "function": (r"cost: the function must return one number", {"cost": lambda q, qd, qdd, tau: tau}),
@@ -513,7 +513,7 @@ def test_command(tmp_path, capsys):
     [
         (["--duration", "1", "-o", "motion.txt"], "motion.txt: a motion is written as .csv or .npz"),
         (["--duration", "1,2,3"], "--duration needs 1 or 2 numbers, got 3"),
-        (["--duration", "1", "--no-limits", "--effort", "3"], "--no-limits leaves no limits, but some are given"),
+        (["--duration", "1", "--no-limits", "--effort", "3"], "--no-limits and limits contradict each other"),
         (["--duration", "1", "--through", "0.5"], "--through must be SHARE:Q, such as 0.5:0.1,0.2, got '0.5'"),
         (["--duration", "1", "--cost", "energy"], "--cost energy needs --motor-constants"),
     ],
