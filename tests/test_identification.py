@@ -201,7 +201,7 @@ def test_known_parameters_are_kept():
 
 def test_without_a_prior_what_is_open_is_named():
     arm = three_joints()
-    with pytest.warns(da.DataWarning, match=r"forces do not tell \d+ parameters apart: m\[link1\]"):
+    with pytest.warns(da.DataWarning, match=r"forces do not determine \d+ parameters: m\[link1\]"):
         found = da.identify(arm, recorded(arm), prior=False, delay=0.0)
     assert errors(found, arm).max() < 0.03 and possible(found.robot)
 

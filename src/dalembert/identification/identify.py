@@ -157,7 +157,7 @@ def _with_load(data: Reduced, columns: Columns, known: Robot, again: Iterator[Wi
     """The second stage: columns of |rigid force|, of the first stage's parameters."""
     plain = columns.plain
     if not columns.robot.is_tree:
-        raise Error(f"friction by load is for robots without couplings and motors behind a transmission; {known.name} has them")
+        raise Error(f"load-dependent friction does not support couplings and motors behind a transmission, which {known.name} has")
     values = plain.values(known)
     x = _nearest(data, solve(data, data.base.matrix @ values), values)
     rigid = dict(zip(plain.names, x, strict=True))
@@ -219,7 +219,7 @@ def _open(columns: Columns, data: Reduced) -> list[str]:
     unknown_ones = [name for k, name in enumerate(columns.names) if k not in led]
     if not unknown_ones:
         return []
-    return [f"without a prior, forces do not tell {len(unknown_ones)} parameters apart: {', '.join(unknown_ones)}"]
+    return [f"without a prior, joint forces do not determine {len(unknown_ones)} parameters: {', '.join(unknown_ones)}"]
 
 
 def _robot(robot: Robot, columns: Columns, x: Array) -> tuple[Robot, list[str]]:

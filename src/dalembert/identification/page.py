@@ -17,7 +17,7 @@ from dalembert.studies.report.page import plain_page
 def section(found: Identification, motion: Prepared) -> Section:
     """Errors, forces measured and predicted, residuals over time and speed, their autocorrelation, parameters, weak ones."""
     words = (
-        f"<p>{len(found.base.names)} base parameters of {len(found.values)} parameters; forces lag behind the motion by "
+        f"<p>{len(found.base.names)} base parameters of {len(found.values)} parameters; joint forces are delayed by "
         f"{number(1e3 * motion.delay)} ms and are filtered below {number(motion.cutoff)} Hz. "
         f"Shown is {escape(motion.recording.name)}.</p>"
     )
@@ -36,16 +36,21 @@ def _errors(found: Identification) -> str:
         own = [number(float(found.residual[j]), 3), number(float(found.estimate.residual[j]), 3)]
         more = [number(float(x[j]), 3) for x in (checked.filtered, checked.raw)] if checked else []
         rows.append([escape(name), *own, *more])
-    caption = "Errors of the forces, in percent of the root mean square of the measured ones; joints at rest are left out"
+    caption = "Residuals of the joint forces, in percent of the root mean square of the measured ones; joints at rest are left out"
     return table_html(head, rows, caption=caption)
 
 
 def _charts(found: Identification, motion: Prepared) -> str:
     time, lags, all_curves = curves(found, motion)
-    groups: dict[str, list[str]] = {"Forces": [], "Residuals over time": [], "Over speed": [], "Autocorrelation of residuals": []}
+    groups: dict[str, list[str]] = {
+        "Forces": [],
+        "Residuals over time": [],
+        "Over velocity": [],
+        "Autocorrelation of residuals": [],
+    }
     for j, (name, one) in enumerate(zip(found.robot.joint_names, all_curves, strict=True)):
         unit = "N" if found.robot.joints[j].kind == "prismatic" else "N m"
-        speed = "speed, m/s" if found.robot.joints[j].kind == "prismatic" else "speed, rad/s"
+        speed = "velocity, m/s" if found.robot.joints[j].kind == "prismatic" else "velocity, rad/s"
         both = (Series("measured", one.measured, "s0"), Series("predicted", one.predicted, "s1"))
         panels = (
             (Panel(name, unit, both), time),
@@ -72,7 +77,10 @@ def _parameters(found: Identification) -> str:
         return made_of
     lines = [[escape(x.name), number(x.value), number(x.deviation), escape(x.motion)] for x in weak]
     told = table_html(
-        ["parameter", "value", "deviation", "what would show it"], lines, text=(0, 3), caption="What the motion did not excite"
+        ["parameter", "value", "standard deviation", "what excites it"],
+        lines,
+        text=(0, 3),
+        caption="What the motion did not excite",
     )
     return made_of + told
 

@@ -90,7 +90,8 @@ class Identification:
     def __repr__(self) -> str:
         kind = "possible bodies" if self.consistent else "least squares"
         lines = [f"{self.robot.name}: {len(self.base.names)} base parameters of {len(self.values)}, {kind}"]
-        lines.append(f"lag of the forces {1e3 * self.motion.delay:.2f} ms, filtered below {self.motion.cutoff:.3g} Hz")
+        delay = round(1e3 * self.motion.delay, 2) + 0.0  # without -0
+        lines.append(f"delay of the joint forces {delay:.2f} ms, filtered below {self.motion.cutoff:.3g} Hz")
         rows = [["joint", "residual, %", "rms", *(["validation, %", "raw, %"] if self.validation else [])]]
         error, rms = self.residual, self.estimate.residual
         for j, name in enumerate(self.robot.joint_names):
