@@ -423,7 +423,7 @@ def test_a_load_on_a_planar_arm_has_parameters_that_nobody_can_know():
 def test_figures_and_pages(noisy, tmp_path):
     assert len(noisy.plot().axes) == 3 * 4 + 1 and len(noisy.motion.recording.plot().axes) == 2
     page = noisy.report(tmp_path / "found.html").read_text()
-    assert "<script" not in page and page.count('<svg class="chart"') == 12 and "speed, rad/s" in page
+    assert "<script" not in page and page.count('<svg class="chart"') == 12 and "velocity, rad/s" in page
     assert "Base parameters" in page and "validation, filtered" in page
 
 

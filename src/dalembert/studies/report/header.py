@@ -60,7 +60,7 @@ def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
         facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, motion, tau)]
     facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
     if doubts := len(robot.check()):
-        facts.append((f"suspicious data: {doubts}", ' class="doubt"'))
+        facts.append((f"suspicious\u00a0data:\u00a0{doubts}", ' class="doubt"'))
     return facts
 
 
