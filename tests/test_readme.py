@@ -19,7 +19,7 @@ SNIPPETS = dict(re.findall(r"^## ([^\n]*)$(?:(?!^## ).)*?^```python\n(.*?)^```",
 def ran(tmp_path, monkeypatch, capsys):
     """A snippet in a folder with a URDF file, and a recording of a heavier arm with friction: its variables, and what it printed."""
     monkeypatch.chdir(tmp_path)
-    Path("arm.urdf").write_text(URDF.replace("effort=\"1\"", "effort=\"100\""))  # strong enough to hold itself
+    Path("arm.urdf").write_text(URDF.replace('effort="1"', 'effort="100"'))  # strong enough to hold itself
     arm = da.load("arm.urdf")
     real = arm.with_parameters(1.2 * arm.parameters()).with_friction(damping=0.5, coulomb=1.0)
     q = arm.neutral() + 0.8 * np.random.default_rng(0).uniform(-1, 1, (9, arm.n))
@@ -115,3 +115,11 @@ def test_names_and_links_exist():
         assert (ROOT / link).exists(), link
     for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+def test_the_version_is_the_same_everywhere():
+    """Changelog and citation name the version of the package, and the same day."""
+    version, day = re.search(r"^## \[([^\]]+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE).groups()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert version == da.__version__
+    assert f"\nversion: {version}\n" in citation and f"\ndate-released: {day}\n" in citation
