@@ -209,6 +209,21 @@ def test_what_is_shown_is_what_is_computed(visit):
 
 
 @pytest.mark.slow
+def test_panels_of_coupled_joints_have_the_independent_ones(visit):
+    arm, tab = robot("coupled"), visit("coupled")
+    q = np.array([0.3, -0.4, 0.1, 0.7])
+    put(tab, q)
+    drawn(tab)
+    M, J = arm.mass_matrix(q), arm.jacobian(q, tab.evaluate("spec.hands[0].name"), frame="world_aligned")[3:]
+    shares = np.abs(M) / np.sqrt(np.outer(np.diag(M), np.diag(M)))
+    shown = tab.evaluate("[...document.querySelectorAll('#matrix td')].map((x) => parseInt(x.style.getPropertyValue('--share')))")
+    close(shown, (80 * shares).ravel(), 1e-2)
+    sizes = np.linalg.svd(J, compute_uv=False)
+    ratio = sizes[tab.evaluate("spec.hands[0].rank") - 1] / sizes[0]
+    assert abs(int(tab.inner_text("#dexterity").split()[0]) - 100 * ratio) < 1
+
+
+@pytest.mark.slow
 def test_prismatic_joints_read_millimetres_and_newtons(visit):
     arm, tab = robot("placed"), visit("placed")
     q = [0.3, 0.8125]

@@ -10,7 +10,6 @@ from dalembert.identification.result import Identification
 from dalembert.storage.saving import save_text
 from dalembert.studies.report.charts import Panel, Series, legend
 from dalembert.studies.report.figures import Section, number, panel_html, table_html
-from dalembert.studies.report.header import made
 from dalembert.studies.report.page import plain_page
 
 
@@ -80,4 +79,4 @@ def _parameters(found: Identification) -> str:
 def write(path: Any, found: Identification, part: Section) -> Path:
     """The page: one file without scripts that loads nothing."""
     facts = f"{found.robot.n} joints, {number(found.robot.total_mass)} kg"
-    return save_text(path, plain_page("identification", found.robot.name, facts, part, f"Made {made()}."))
+    return save_text(path, plain_page("identification", found.robot.name, facts, part))

@@ -1,7 +1,5 @@
 """The top of the page: the robot's name and, in one line, what one wants to know first."""
 
-import datetime
-import platform
 from html import escape
 
 import numpy as np
@@ -12,15 +10,8 @@ from dalembert.studies.report.figures import number
 from dalembert.studies.report.lanes import saturation
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
-from dalembert.version import __version__
 
 LONG = 12  # letters of a structure that are written out
-
-
-def made() -> str:
-    """When and with what the page was made."""
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"{now}, dalembert {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def structure(robot: Robot) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from dalembert.errors import optional
 from dalembert.model.check import CONVENTIONS, around
 from dalembert.robots import Robot
-from dalembert.studies.report.figures import Section, number, table_html, vector
+from dalembert.studies.report.figures import Section, number, scroll_html, table_html, vector, verdict_html
 from dalembert.symbolic.closed_form.equations import Equations, equations
 from dalembert.symbolic.closed_form.write import entry_name
 
@@ -75,7 +75,7 @@ def doubts(robot: Robot) -> str:
     """What robot.check() finds."""
     findings = robot.check()
     if not findings:
-        return '<h3>Suspicious data</h3><p class="check good"><span aria-hidden="true">✓</span> No suspicious data found.</p>'
+        return "<h3>Suspicious data</h3>" + verdict_html("good", "No suspicious data found.")
     items = "".join(
         f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in findings
     )
@@ -105,8 +105,7 @@ def closed_forms(robot: Robot) -> Section:
     parts = [f"<p>{_math(balance)}</p>", f"<p>{_shorthand(robot)}</p>"]
     for part, words in names.items():
         rows = "".join(_row(entry_name(part, i), f.latex(True)) for _, i, f in form.entries((part,)))
-        scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="{words}">'
-        parts.append(f'<h3>{words}</h3>{scroll}<table class="math">{rows}</table></div>')
+        parts.append(f"<h3>{words}</h3>" + scroll_html(f'<table class="math">{rows}</table>', words))
     return Section(key, title, "".join(parts) + _values(form))
 
 

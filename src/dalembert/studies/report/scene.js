@@ -132,7 +132,7 @@ function orbit(canvas, camera, spec, redraw) {
     place();
   });
   reset();
-  return { reset, place };
+  return { reset };
 }
 
 // Paths, each a list of points, as thin tubes.
@@ -307,7 +307,7 @@ function createScene(canvas, spec, paths) {
   };
   const seen = (name, visible) => visible && !hidden.has(name);
   return {
-    redraw, recolor, reset: look.reset, track: extra.track, forget: extra.forget,
+    recolor, reset: look.reset, track: extra.track, forget: extra.forget,
     pose(poses) {  // (3, 4) rows of every link
       poses.forEach((rows, i) => links[i + 1].matrix.set(...rows, 0, 0, 0, 1));
       links.forEach((group) => { group.matrixWorldNeedsUpdate = true; });
