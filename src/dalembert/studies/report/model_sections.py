@@ -11,7 +11,7 @@ from dalembert.model.check import CONVENTIONS, around
 from dalembert.robots import Robot
 from dalembert.studies.report.figures import Section, number, scroll_html, table_html, vector, verdict_html
 from dalembert.symbolic.closed_form.equations import Equations, equations
-from dalembert.symbolic.closed_form.write import entry_name
+from dalembert.symbolic.closed_form.names import entry_name
 
 FEW = 8  # named frames that are listed at once
 SMALL = 4  # joints: more are not even tried

@@ -142,6 +142,17 @@ def document(title: str, parts: Iterable[str]) -> str:
     return HEAD + "\n\n".join([f"\\section*{{{escaped(title)}}}", *parts]) + "\n\\end{document}\n"
 
 
+def save_display(path: Any, title: str, note: str, latex: Callable[[], str], text: Callable[[], str]) -> Path:
+    """Write one display with its title and a note, if there is one, as LaTeX (.tex), Markdown (.md) or text (.txt)."""
+    notes = [note] if note else []
+    writers = {
+        ".tex": lambda: document(title, [*notes, latex()]),
+        ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(latex())]) + "\n",
+        ".txt": lambda: f"# {title}\n{text()}\n",
+    }
+    return save(path, writers, "equations")
+
+
 def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path:
     """Write what the file's ending names; returns where it is."""
     place = file_path(path)
