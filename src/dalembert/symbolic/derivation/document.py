@@ -19,7 +19,8 @@ from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in
 from dalembert.symbolic.closed_form.write import powered
 from dalembert.symbolic.derivation.latex import equation, matrix, shown
 from dalembert.symbolic.derivation.letters import Lettered, lettered
-from dalembert.symbolic.derivation.methods import FAMILIES, METHODS, Entry, Step
+from dalembert.symbolic.derivation.methods import FAMILIES, METHODS
+from dalembert.symbolic.derivation.steps import Entry, Step
 from dalembert.symbolic.parameters import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
