@@ -302,7 +302,7 @@ def test_a_report_has_every_section_and_asks_for_nothing(pages, name):
     readable = "<math" in text
     assert sections == ([*["equations"] * readable, *OPEN, *["equations"] * (not readable), *FOLDED])
     assert [key for key in FOLDED if text.index(f'id="{key}"') < text.index('<details class="fold"')] == []
-    assert found.tags.count("script") == (8 if name == "nothing" else 9)  # the data, three.js, the programs and six of our own
+    assert found.tags.count("script") == (9 if name == "nothing" else 10)  # the data, three.js, the programs and seven of our own
     for tag, key, value in found.attributes:
         assert key != "src" and not key.startswith("on"), (tag, key, value)
         assert key != "style", (tag, value)  # the policy forbids it
@@ -466,7 +466,7 @@ def test_charts_answer_and_have_numbers_behind_them(visit):
 @pytest.mark.slow
 def test_hostile_names_do_nothing_in_a_browser(visit):
     tab = visit("hostile")
-    assert tab.evaluate("document.scripts.length") == 9
+    assert tab.evaluate("document.scripts.length") == 10
     assert HOSTILE in tab.inner_text("h1")
     details = tab.locator("[data-figure=torques] .numbers")
     details.locator("summary").click()

@@ -2,8 +2,7 @@
 "use strict";
 
 const study = JSON.parse($("data").textContent);
-const doubles = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-const motion = Object.fromEntries(Object.entries(study.motion).map(([key, text]) => [key, doubles(text)]));
+const motion = Object.fromEntries(Object.entries(study.motion).map(([key, text]) => [key, new Float64Array(bytesOf(text))]));
 const spec = study.live, can = !spec.missing.all;
 const arm = mechanics({ ...spec, gravity: spec.gravity || { size: 0, down: [0, 0, -1], side: [1, 0, 0] }, bodies: spec.bodies || [] }, typeof programs === "undefined" ? null : programs);
 const { n } = arm, panels = can ? createPanels(spec) : null;

@@ -22,7 +22,7 @@ from dalembert.studies.report.computing import Live
 from dalembert.studies.report.figures import Section, figure_data
 from dalembert.version import __version__
 
-SCRIPTS = ("mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
+SCRIPTS = ("mechanics.js", "orbit.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
 FOLDED = {"parameters": "parameters", "conventions": "conventions"}
 FOLDED |= dict.fromkeys(("mass-matrix", "quasi-velocities", "comparison"), "theory")
 
