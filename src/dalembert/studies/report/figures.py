@@ -159,6 +159,15 @@ def number(x: float, digits: int = 4) -> str:
     return f"{x + 0.0:.{digits}g}".replace("-", "−")
 
 
+def counted(count: int, what: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "joint"), counted(2, "joint")
+    ('1 joint', '2 joints')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def vector(values: Any, digits: int = 4) -> str:
     """Numbers in parentheses."""
     return "(" + ", ".join(number(float(x), digits) for x in np.asarray(values).flat) + ")"

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def broken(latex: str, width: int = WIDTH) -> str:
     a + b \\
     &\quad - c \bigl(d + e\bigr)
     """
-    pieces = _pieces(latex, width)
+    pieces = summands(latex, width)
     lines = [""]
     for k, (text, inside) in enumerate(pieces):
         long = inside == 0 and any(deeper for _, deeper in pieces[k + 1 : k + 2])
@@ -108,7 +109,7 @@ def broken(latex: str, width: int = WIDTH) -> str:
     return " ".join(lines)
 
 
-def _pieces(latex: str, width: int) -> list[tuple[str, int]]:
+def summands(latex: str, width: float = inf) -> list[tuple[str, int]]:
     r"""What stays on one line: summands, of long ones those in their brackets; each with the number of brackets it begins in."""
     signs = {0: 0}  # place: brackets around it; of signs outside braces and outside a \cos(...)
     braces = brackets = 0
