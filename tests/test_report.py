@@ -313,9 +313,9 @@ def test_a_report_has_every_section_and_asks_for_nothing(pages, name):
 
 def test_every_page_names_the_version_that_wrote_it(pages, tmp_path):
     """Study and live pages, and those without scripts, which sizing and identification write."""
-    plain = page.plain_page("sizing", "arm", "2 joints", figures.Section("sizing", "Sizing", ""))
-    for text in (pages("two_link").read_text(), report.live("two_link", tmp_path / "live.html").read_text(), plain):
-        assert re.search(rf"<footer><p>Made [^<]* UTC, dalembert {re.escape(da.__version__)}, Python ", text)
+    plain = page.save_section(tmp_path / "plain.html", da.robot("two_link"), figures.Section("sizing", "Sizing", ""))
+    for path in (pages("two_link"), report.live("two_link", tmp_path / "live.html"), plain):
+        assert re.search(rf"<footer><p>Made [^<]* UTC, dalembert {re.escape(da.__version__)}, Python ", path.read_text())
 
 
 def test_names_from_files_are_only_words(pages):

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import Error, optional
+from dalembert.model.model import Model
+from dalembert.storage.saving import save_text
 from dalembert.studies.report.computing import Live
-from dalembert.studies.report.figures import Section, figure_data
+from dalembert.studies.report.figures import Section, figure_data, number
 from dalembert.version import __version__
 
 SCRIPTS = ("mechanics.js", "orbit.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
@@ -80,10 +82,12 @@ def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any]
     return _document(title, f"{top}\n{_body(sections)}", note, scripts, live.wasm, after)
 
 
-def plain_page(kind: str, name: str, facts: str, part: Section) -> str:
-    """A page of one section: without scripts, and it loads nothing. `facts` are HTML."""
-    top = f'<header><p class="kind">dalembert {kind}</p><h1>{escape(name)}</h1><p class="facts"><span>{facts}</span></p></header>'
-    return _document(f"{name} · dalembert {kind}", f"{top}\n<main>{_section(part)}</main>")
+def save_section(path: Any, robot: Model, part: Section, *facts: str) -> Path:
+    """A section as a page of its own, without scripts, which loads nothing; `facts` follow those about the robot."""
+    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg", *facts]))
+    kind = f"dalembert {part.key}"
+    top = f'<header><p class="kind">{kind}</p><h1>{escape(robot.name)}</h1><p class="facts"><span>{told}</span></p></header>'
+    return save_text(path, _document(f"{robot.name} · {kind}", f"{top}\n<main>{_section(part)}</main>"))
 
 
 def _document(
