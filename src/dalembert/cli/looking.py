@@ -10,7 +10,7 @@ import typer
 
 import dalembert as da
 from dalembert.cli.changes import OPTIONS, payload_ends
-from dalembert.cli.parts import completing, on_terminal, progress, show, show_table
+from dalembert.cli.parts import on_terminal, one_of, progress, show, show_table
 from dalembert.cli.wording import in_words
 from dalembert.robots import Robot
 from dalembert.studies.bench import BATCH
@@ -18,9 +18,8 @@ from dalembert.studies.bench import bench as measured
 from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
-_quantity = typer.Option(
-    "--quantity", "-q", metavar="QUANTITY", help=f"One of {', '.join(COMPARED)}.", autocompletion=completing(*COMPARED)
-)
+_quantity = one_of(COMPARED, "--quantity", "-q", metavar="QUANTITY")
+_every_method = typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")
 
 SNAP = re.compile(r"robot\.snapped\(([^)]*)\)")
 
@@ -57,7 +56,7 @@ def study(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for the report; default: study-NAME.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    everything: Annotated[bool, _every_method] = False,
     size: Annotated[
         str | None, typer.Option(metavar="KG", help="Add the sizing of the motors for a payload, such as 0:5; see `size`.")
     ] = None,
@@ -86,7 +85,7 @@ def live(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page; default: live-NAME.html.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    everything: Annotated[bool, _every_method] = False,
     opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser, if run from a terminal.")] = True,
 ) -> None:
     """Write a page in which the arm can be moved, loaded, pushed and dropped, and open it; it works offline."""
