@@ -54,6 +54,13 @@ format: $(VENV)/ready-lint
 bench: .bench-venv/ready
 	@.bench-venv/bin/python benchmarks/run.py
 
+# crocoddyl, which `make bench` compares with if this is there; with pin 4 it would load, and compute garbage
+.crocoddyl-venv/ready:
+	@$(PYTHON) -m venv .crocoddyl-venv
+	@.crocoddyl-venv/bin/python -m pip install --quiet --disable-pip-version-check \
+	  crocoddyl==3.2.0 "pin<4" "cmeel-urdfdom<5" "cmeel-tinyxml2<11" "cmeel-boost<1.90" "example-robot-data<5"
+	@touch $@
+
 bench-others: .bench-venv/ready
 	@.bench-venv/bin/python benchmarks/others.py
 
@@ -90,7 +97,7 @@ build/npm/node_modules/puppeteer-core:
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .bench-venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench-venv .crocoddyl-venv build dist .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dalembert needs Python 3.11 or newer; this is " + sys.version.split()[0] + " (choose another: make PYTHON=python3.12 ...)")'

@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
 from machine_peak import peak_flops
-from reporting import report
+from reporting import heading, report
 from timing import best, best_pair
 
 import dalembert as da
@@ -42,7 +42,7 @@ def panda():
 
 def the_arm():
     """Single calls and batches of the Panda arm, beside Pinocchio's call, CasADi's C, and the time of the multiplications alone."""
-    print("Panda arm, one thread: Pinocchio and one call in ns; states of a batch in ns")
+    heading("Panda arm, one thread: Pinocchio and one call in ns; states of a batch in ns")
     arm, model, data = panda()
     rng = np.random.default_rng(0)
     q, qd, x = arm.random_configuration(rng, SIZES[-1]), *rng.uniform(-1, 1, (2, SIZES[-1], 7))
@@ -62,17 +62,17 @@ def the_arm():
     for name, row in table.items():
         label, batch = name.replace("_", " "), dict(zip(SIZES, row["batch"], strict=True))
         if name in MOST_ONE or name in TIMES:
-            report(f"{label}: largest relative difference from Pinocchio", row["error"], "", 1e-11, "less")
+            report(f"{label}: largest relative difference from Pinocchio", row["error"], "", at_most=1e-11)
         if name in MOST_ONE:
-            report(f"{label}: one call, of Pinocchio's", row["one"] / row["pinocchio"], "x", MOST_ONE[name], "less")
+            report(f"{label}: one call, of Pinocchio's", row["one"] / row["pinocchio"], "x", at_most=MOST_ONE[name])
         if name in IN_THE_TABLE:
-            report(f"{label}: one call", row["one"], "ns", 1600, "less")
+            report(f"{label}: one call", row["one"], "ns", at_most=1600)
         for n in (1000, 10_000) if name in TIMES else ():
-            report(f"{label}: times Pinocchio's call, batch of {n:,}", row["pinocchio"] / batch[n], "x", TIMES[name], "more")
+            report(f"{label}: times Pinocchio's call, batch of {n:,}", row["pinocchio"] / batch[n], "x", at_least=TIMES[name])
         if name in OF_THE_BOUND:
-            report(f"{label}: of the bound", row["bound"] / min(row["batch"]) * 100, "%", OF_THE_BOUND[name], "more")
+            report(f"{label}: of the bound", row["bound"] / min(row["batch"]) * 100, "%", at_least=OF_THE_BOUND[name])
         if name in (*OF_THE_BOUND, "mass_matrix"):
-            report(f"{label}: the worst batch size to the best", max(row["batch"]) / min(row["batch"]), "x", 1.5, "less")
+            report(f"{label}: the worst batch size to the best", max(row["batch"]) / min(row["batch"]), "x", at_most=1.5)
         if name in casadi:
             report(f"{label}: times CasADi's C, batch of 1,000", row["casadi"] / batch[1000], "x")
     floats(arm, table, q, qd, x)
@@ -138,7 +138,7 @@ def arm_row(arm, name, arrays, theirs, turned=None, options=None):
 
 
 def floats(arm, table, *arrays):
-    print("float32, batch of 1,000")
+    heading("float32, batch of 1,000")
     for name in (*OF_THE_BOUND, "mass_matrix"):
         some = [x[:1000].astype(np.float32) for x in (arrays[:1] if name == "mass_matrix" else arrays)]
         function = getattr(arm, name)
@@ -149,11 +149,11 @@ def floats(arm, table, *arrays):
         report(f"{name.replace('_', ' ')}: a state", ns, "ns")
         report(f"{name.replace('_', ' ')}: times as fast as in doubles", table[name]["batch"][2] / ns, "x")
         label = f"{name.replace('_', ' ')}: median and worst relative error are {np.median(error):.1e} and"
-        report(label, error.max(), "", FLOAT_ERROR[name], "less")
+        report(label, error.max(), "", at_most=FLOAT_ERROR[name])
 
 
 def threads(arm, rng):
-    print("threads")
+    heading("threads")
     for n, bar in ((10_000, None), (400_000, 1.7)):
         q, qd, qdd = rng.uniform(-1, 1, (3, n, 7))
         out = np.empty_like(q)
@@ -163,12 +163,12 @@ def threads(arm, rng):
             arm.inverse_dynamics(*given, out=out)
 
         single, double = best_pair(lambda: run(1), lambda: run(2), rounds=25, least=0)
-        report(f"two threads relative to one, batch of {n:,}", single / double, "x", bar, "more" if bar else None)
+        report(f"two threads relative to one, batch of {n:,}", single / double, "x", at_least=bar)
     da.set_threads(None)
 
 
 def defaults():
-    print("forward dynamics: is the default the right one?")
+    heading("forward dynamics: is the default the right one?")
     da.set_threads(1)
     rng = np.random.default_rng(0)
     for name in ("panda", "xarm7", "puma560", "ur5", "stanford"):

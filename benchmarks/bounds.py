@@ -1,24 +1,21 @@
-"""Proven bounds and native intervals: how close, how fast, and that no sample exceeds them.
+"""Proven bounds and native intervals: how close, how fast, and that no sample exceeds them."""
 
-python benchmarks/bounds.py [samples]
-"""
-
-import sys
 import time
 
 import numpy as np
+from reporting import heading, report
 from timing import best
 
 import dalembert as da
 
-BOXES = 100_000
+BOXES, SAMPLES = 100_000, 10**8
 CHUNK = 1 << 18
 
 
-def figures(samples=10**8):
-    """Lines of name, value, unit, the bar, if there is one, and whether less or more of it is better."""
+def figures():
+    heading("bounds that no state exceeds, all cores")
     arm = da.robot("puma560")
-    yield from enclosures(arm)
+    enclosures(arm)
     on = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
     fixed = {"q": dict.fromkeys(arm.joint_names[3:], 0.0), "qd": (-on, on), "qdd": (-on, on)}
     for name, over, only, tolerance, bar, seconds in (
@@ -27,12 +24,12 @@ def figures(samples=10**8):
     ):
         began = time.perf_counter()
         arm.bound("inverse_dynamics", over=over, only=only, tolerance=1e9)  # any bound will do
-        yield f"PUMA, {name}: recording, compiling", time.perf_counter() - began, "s", None, "less"
+        report(f"PUMA, {name}: recording, compiling", time.perf_counter() - began, "s")
         found = arm.bound("inverse_dynamics", over=over, only=only, tolerance=tolerance, seconds=seconds)
-        yield f"PUMA, {name}: bound beside refined maximum", float(found.ratio.max()), "x", bar * (1 + 1e-9), "less"
-        yield f"PUMA, {name}: time", found.seconds, "s", seconds + 1.0 if seconds > 1 else seconds, "less"
-        yield f"PUMA, {name}: boxes", found.boxes / found.seconds / 1e6, "M/s", None, "more"
-    yield f"of {samples:.0e} states, above a bound", exceeding(arm, found, samples), "states", 0, "less"
+        report(f"PUMA, {name}: bound beside refined maximum", float(found.ratio.max()), "x", at_most=bar * (1 + 1e-9))
+        report(f"PUMA, {name}: time", found.seconds, "s", at_most=seconds)
+        report(f"PUMA, {name}: boxes", found.boxes / found.seconds / 1e6, "M/s")
+    report("of 10^8 states, above a bound", exceeding(arm, found), "states", at_most=0)
 
 
 def enclosures(arm):
@@ -46,20 +43,20 @@ def enclosures(arm):
     lower, upper = (
         {x: np.ascontiguousarray(side[:, 6 * k : 6 * k + 6]) for k, x in enumerate(("q", "qd", "qdd"))} for side in (low, high)
     )
-    for name, options, bar in (("intervals", {"mean_value": False}, 0.08), ("and mean value form", {}, None)):
+    for name, options, bar in (("by intervals", {"mean_value": False}, 0.08), ("by intervals and mean value form", {}, None)):
         call = lambda options=options: da.enclosure(program, lower, upper, **options)  # noqa: E731
-        yield f"PUMA, torques of a box by {name}", best(call, rounds=10, least=0) / BOXES * 1e6, "us", bar, "less"
+        report(f"PUMA, torques of a box {name}", best(call, rounds=10, least=0) / BOXES * 1e6, "us", at_most=bar)
     one = [{x: v[0] for x, v in side.items()} for side in (lower, upper)]
-    yield "the same box by mpmath", best(lambda: da.enclosure(program, *one, bits=54), rounds=3, least=0) * 1e6, "us", None, "less"
+    report("PUMA, torques of a box by mpmath", best(lambda: da.enclosure(program, *one, bits=54), rounds=3, least=0) * 1e6, "us")
     da.set_threads(None)
 
 
-def exceeding(arm, found, samples):
+def exceeding(arm, found):
     """How many random states, half of their rates at the ends, have a torque outside the bounds."""
     random, outside = np.random.default_rng(1), 0
     tau = np.empty((CHUNK, 6))
     rate = np.empty((2, CHUNK, 6))
-    for _ in range(-(-samples // CHUNK)):
+    for _ in range(-(-SAMPLES // CHUNK)):
         q = arm.lower + random.random((CHUNK, 6)) * (arm.upper - arm.lower)
         random.random(out=rate)
         ends = rate < 0.5
@@ -67,8 +64,3 @@ def exceeding(arm, found, samples):
         arm.inverse_dynamics(q, rate[0], rate[1], out=tau)
         outside += int(((tau > found.upper) | (tau < found.lower)).any(1).sum())
     return outside
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar, better in figures(int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**8):
-        print(f"{name}: {value:.5g} {unit}" + (f" (bar: {better} than {bar:g})" if bar is not None else ""), flush=True)

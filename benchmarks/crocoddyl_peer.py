@@ -1,11 +1,7 @@
 """The reach of `benchmarks/feedback.py` by crocoddyl, in an environment of its own; one solution for every line that it reads.
 
 Its first line of input is the problem as JSON, its first line of output says what it computed; each line after that is
-answered by the seconds of one solution. Versions that work together (with pin 4 it loads, and computes garbage):
-
-    pip install crocoddyl==3.2.0 "pin<4" "cmeel-urdfdom<5" "cmeel-tinyxml2<11" "cmeel-boost<1.90" "example-robot-data<5"
-
-    DALEMBERT_CROCODDYL=<python of that environment> python benchmarks/feedback.py
+answered by the seconds of one solution. The Makefile has versions that work together: with pin 4 it loads, and computes garbage.
 """
 
 import json

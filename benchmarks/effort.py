@@ -1,12 +1,10 @@
-"""Motions of least effort: how long they take to find, and their cost beside CasADi's with Ipopt on the same transcription.
-
-python benchmarks/effort.py
-"""
+"""Motions of least effort: how long they take to find, and their cost beside CasADi's with Ipopt on the same transcription."""
 
 import time
 from importlib.util import find_spec
 
 import numpy as np
+from reporting import heading, report
 from timing import best
 
 import dalembert as da
@@ -18,7 +16,7 @@ KNOTS = 20
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one."""
+    heading("motions of least effort")
     arm = da.robot("puma560")
     given = {"motor_constants": FORCES, "knots": KNOTS, "progress": False}
 
@@ -29,15 +27,15 @@ def figures():
     tight = {"tau": tightened(arm, free), "lower": -np.inf, "upper": np.inf}
     held = move(tight)
     words = f"PUMA, 1 s, {KNOTS} knots"
-    yield f"{words}: least effort, free", best(lambda: move(False), rounds=20, least=0), "s", 0.1
-    yield f"{words}: with limits of forces", best(lambda: move(tight), rounds=20, least=0), "s", 0.2
+    report(f"{words}: least effort, free", best(lambda: move(False), rounds=20, least=0), "s", at_most=0.1)
+    report(f"{words}: with limits of forces", best(lambda: move(tight), rounds=20, least=0), "s", at_most=0.2)
     range_ = (0.3, 5.0)
-    yield f"{words}: free duration", best(lambda: arm.least_effort(START, GOAL, range_, limits=False, **given), 5, 0), "s", None
-    yield "cost, of the quintic's", free.cost / free.quintic_cost, "x", None
+    report(f"{words}: free duration", best(lambda: arm.least_effort(START, GOAL, range_, limits=False, **given), 5, 0), "s")
+    report("cost, of the quintic's", free.cost / free.quintic_cost, "x")
     forces = np.abs(arm.inverse_dynamics(*held.path(np.linspace(0.0, 1.0, 20_001))))
-    yield "largest force at 20,001 instants, of its limit", float((forces / tight["tau"]).max()), "x", 1.0
+    report("largest force at 20,001 instants, of its limit", float((forces / tight["tau"]).max()), "x", at_most=1.0)
     if find_spec("casadi"):
-        yield from beside_ipopt(arm, free, held, tight["tau"])
+        beside_ipopt(arm, free, held, tight["tau"])
 
 
 def tightened(arm, free):
@@ -49,13 +47,13 @@ def tightened(arm, free):
 def beside_ipopt(arm, free, held, tight):
     """The same transcription given to Ipopt; forces are limited at four instants of each interval, ours at all times."""
     found, seconds = ipopt(arm, free.path, None)
-    yield "free: cost, of Ipopt's from our optimum, less 1", abs(free.cost / found - 1), "", 1e-6
+    report("free: cost, of Ipopt's from our optimum, less 1", abs(free.cost / found - 1), "", at_most=1e-6)
     found, seconds = ipopt(arm, free.quintic, None)
-    yield "free: cost, of Ipopt's from the quintic", free.cost / found, "x", 1.001
-    yield "free: Ipopt from the quintic", seconds, "s", None
+    report("free: cost, of Ipopt's from the quintic", free.cost / found, "x", at_most=1.001)
+    report("free: Ipopt from the quintic", seconds, "s")
     found, seconds = ipopt(arm, free.path, tight)
-    yield "with limits: cost, of Ipopt's from our free optimum", held.cost / found, "x", 1.001
-    yield "with limits: Ipopt", seconds, "s", None
+    report("with limits: cost, of Ipopt's from our free optimum", held.cost / found, "x", at_most=1.001)
+    report("with limits: Ipopt", seconds, "s")
 
 
 def ipopt(arm, path, limit):
@@ -81,8 +79,3 @@ def ipopt(arm, path, limit):
     began = time.perf_counter()
     found = solver(**given)
     return float(found["f"]), time.perf_counter() - began
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar in figures():
-        print(f"{name:60} {value:10.7g} {unit:4} {'' if bar is None else f'<= {bar:.7g}'}", flush=True)

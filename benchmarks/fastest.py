@@ -1,12 +1,10 @@
-"""The fastest way along a path of the Panda, beside toppra where it is installed: one thread.
-
-python benchmarks/fastest.py
-"""
+"""The fastest way along a path of the Panda, beside toppra where it is installed: one thread."""
 
 from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
+from reporting import heading, report
 from timing import best, best_pair
 
 import dalembert as da
@@ -18,7 +16,7 @@ DAMPING = [6, 6, 6, 6, 1.2, 1.2, 1.2]
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one."""
+    heading("the fastest way along a path, one thread")
     da.set_threads(1)
     arm = da.robot("panda").without_friction()
     path = 0.7 * arm.random_configuration(np.random.default_rng(0), 5)
@@ -26,9 +24,9 @@ def figures():
     for name, robot, most in (("", arm, 4), (", viscous friction", viscous, 8)):
         for words, tolerance in (("limits at the points", None), ("limits between the points, too (default)", 1e-6)):
             taken = best(lambda robot=robot, tolerance=tolerance: robot.fastest(path, points=POINTS, tolerance=tolerance), 30)
-            yield f"fastest along a path, {POINTS} intervals{name}: {words}", taken * 1e3, "ms", most
+            report(f"fastest along a path, {POINTS} intervals{name}: {words}", taken * 1e3, "ms", at_most=most)
     if find_spec("toppra"):
-        yield from beside_toppra(arm)
+        beside_toppra(arm)
 
 
 class Path(NamedTuple):
@@ -64,12 +62,7 @@ def beside_toppra(arm):
         return arm.fastest(Path(spline), torque=torque, velocity=velocity, acceleration=acceleration, points=s, tolerance=None)
 
     mine, other = best_pair(ours, theirs, rounds=20)
-    yield "fastest, also accelerations: on toppra's points", mine * 1e3, "ms", None
-    yield "fastest: toppra", other * 1e3, "ms", None
-    yield "fastest: times as fast as toppra", other / mine, "x", None
-    yield "fastest: duration over toppra's, less 1", ours().duration / moments(s, theirs() ** 2)[-1] - 1, "", 0
-
-
-if __name__ == "__main__":
-    for name, value, unit, _ in figures():
-        print(f"{name}: {value:.3g} {unit}")
+    report("fastest, also accelerations: on toppra's points", mine * 1e3, "ms")
+    report("fastest: toppra", other * 1e3, "ms")
+    report("fastest: times as fast as toppra", other / mine, "x")
+    report("fastest: duration over toppra's, less 1", ours().duration / moments(s, theirs() ** 2)[-1] - 1, "", at_most=0)

@@ -1,7 +1,4 @@
-"""Differential dynamic programming and gradients of rollouts, one thread; beside crocoddyl where there is an environment with it.
-
-python benchmarks/feedback.py        (crocoddyl_peer.py says what the environment of DALEMBERT_CROCODDYL needs)
-"""
+"""Differential dynamic programming and gradients of rollouts, one thread; beside crocoddyl where it is installed."""
 
 import json
 import os
@@ -10,21 +7,23 @@ import time
 from pathlib import Path
 
 import numpy as np
+from reporting import heading, report
 from timing import best_pair
 
 import dalembert as da
 
 START, GOAL = [0.0, -0.5, 0.2, -2.0, 0.1, 1.6, 0.5], [0.8, 0.3, -0.4, -1.4, 0.6, 2.0, 0.0]
 STEPS, H = 50, 0.02
+CROCODDYL = Path(__file__).parents[1] / ".crocoddyl-venv/bin/python"  # of its own: it needs an older Pinocchio
 WEIGHTS = {"position": 1.0, "velocity": 0.1, "effort": 1e-3, "end_position": 1e3, "end_velocity": 1e2}
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one: less is better."""
+    heading("feedback and gradients of rollouts, one thread")
     da.set_threads(1)
-    yield from _reach()
-    yield from _horizon()
-    yield from _gradients()
+    _reach()
+    _horizon()
+    _gradients()
     da.set_threads(None)
 
 
@@ -38,19 +37,18 @@ def _reach():
         seconds, one = best_pair(lambda m=more: solve(**m), lambda m=more: solve(iterations=1, **m), rounds=20, least=0)
         words = f"Panda, {STEPS} steps{name}"
         bar = 0.5 if not more else None
-        yield f"{words}: an iteration", (seconds - one) / (count - 1) * 1e3, "ms", bar
-        yield f"{words}: {count} iterations and the rest", seconds * 1e3, "ms", None
-    yield from _beside_crocoddyl(arm, solve, found)
+        report(f"{words}: an iteration", (seconds - one) / (count - 1) * 1e3, "ms", at_most=bar)
+        report(f"{words}: {count} iterations and the rest", seconds * 1e3, "ms")
+    _beside_crocoddyl(arm, solve, found)
 
 
 def _beside_crocoddyl(arm, solve, found):
-    python = os.environ.get("DALEMBERT_CROCODDYL")
-    if not python:
-        print("  crocoddyl: set DALEMBERT_CROCODDYL to the python of an environment with it; left out")
+    if not CROCODDYL.exists():
+        print("  crocoddyl: left out; `make .crocoddyl-venv/ready` makes an environment with it")
         return
     peer = Path(__file__).with_name("crocoddyl_peer.py")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    with subprocess.Popen([python, peer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen([CROCODDYL, peer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
 
         def asked(line):
             process.stdin.write(line + "\n")
@@ -65,9 +63,9 @@ def _beside_crocoddyl(arm, solve, found):
             times.append((time.perf_counter() - start, asked("again")))
         process.stdin.close()
     ours, other = (min(x) for x in zip(*times, strict=True))
-    yield f"crocoddyl {theirs['version']}: its solution, {theirs['iterations']} iterations", other * 1e3, "ms", None
-    yield "our cost, relative to crocoddyl's, less 1", found.cost / theirs["cost"] - 1, "", 1e-6
-    yield "our time to the same cost, of crocoddyl's", ours / other, "x", 1 / 1.5
+    report(f"crocoddyl {theirs['version']}: its solution, {theirs['iterations']} iterations", other * 1e3, "ms")
+    report("Panda, 50 steps: our cost, relative to crocoddyl's, less 1", found.cost / theirs["cost"] - 1, "", at_most=1e-6)
+    report("Panda, 50 steps: our time to the same cost, of crocoddyl's", ours / other, "x", at_most=1 / 1.5)
 
 
 def _as_json(arm):
@@ -101,7 +99,7 @@ def _horizon():
         start = time.perf_counter()
         plan()
         times.append(time.perf_counter() - start)
-    yield "Panda, a receding horizon of 25 steps: one plan, median", np.median(times) * 1e3, "ms", 2.0
+    report("Panda, a receding horizon of 25 steps: one plan, median", np.median(times) * 1e3, "ms", at_most=2.0)
 
 
 def _gradients():
@@ -121,10 +119,5 @@ def _gradients():
                 least=0,
             )
             label = f"{name}, {count} rollout{'s' if count > 1 else ''} of 1,000 steps of RK4"
-            yield f"{label}{words}: the rollout", forward * 1e3, "ms", None
-            yield f"{label}: gradients by start, forces{words}, of the rollout", backward / forward, "x", 3.0
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar in figures():
-        print(f"{name}: {value:.3g} {unit}{'' if bar is None else f' (bar {bar:.3g})'}")
+            report(f"{label}{words}: the rollout", forward * 1e3, "ms")
+            report(f"{label}: gradients by start, forces{words}, of the rollout", backward / forward, "x", at_most=3.0)

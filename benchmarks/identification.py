@@ -1,7 +1,4 @@
-"""Time and memory of excitation and identification: 20,000 samples of a six-joint arm, and ten million from disk.
-
-python benchmarks/identification.py
-"""
+"""Time and memory of excitation and identification: 20,000 samples of a six-joint arm, and ten million from disk."""
 
 import re
 import tempfile
@@ -11,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from reporting import heading, report
 
 import dalembert as da
 
@@ -29,15 +27,15 @@ def motion(arm, count):
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one."""
+    heading("from recordings to a robot")
     arm = da.robot("ur5").with_friction(damping=2.0, coulomb=3.0).with_armature(0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DataWarning)
         start = time.perf_counter()
         path = da.excitation(arm, {"qd": 2.0, "qdd": 5.0}, progress=False)
-        yield "UR5: excitation, everything", time.perf_counter() - start, "s", 5.0
-        yield "UR5: condition of a random motion", path.start, "", None
-        yield "UR5: condition of the exciting motion", path.condition, "", None
+        report("UR5: excitation, everything", time.perf_counter() - start, "s", at_most=5.0)
+        report("UR5: condition of a random motion", path.start, "")
+        report("UR5: condition of the exciting motion", path.condition, "")
         q, tau = motion(arm, SAMPLES)
         recording = da.Recording(arm, np.arange(SAMPLES) / RATE, q, tau)
         times = []
@@ -45,9 +43,9 @@ def figures():
             start = time.perf_counter()
             da.identify(arm, recording, progress=False)
             times.append(time.perf_counter() - start)
-        yield "UR5: identification from 20,000 samples, first", times[0], "s", None
-        yield "UR5: identification from 20,000 samples", min(times), "s", 2.0
-        yield from ten_million(arm, q, tau)
+        report("UR5: identification from 20,000 samples, first", times[0], "s")
+        report("UR5: identification from 20,000 samples", min(times), "s", at_most=2.0)
+        ten_million(arm, q, tau)
 
 
 def ten_million(arm, q, tau):
@@ -63,8 +61,8 @@ def ten_million(arm, q, tau):
         with Memory() as memory:
             start = time.perf_counter()
             da.identify(arm, da.Recording(arm, *held), progress=False)
-            yield "UR5: identification from 10 million samples", time.perf_counter() - start, "s", 300.0
-        yield "the memory that it took; the arrays would take 1,040 MB", memory.most, "MB", 600.0
+            report("UR5: identification from 10 million samples", time.perf_counter() - start, "s", at_most=300.0)
+        report("UR5: identification from 10 million samples: memory (the arrays: 1,040 MB)", memory.most, "MB", at_most=600.0)
 
 
 class Memory:
@@ -88,8 +86,3 @@ class Memory:
     def _now():
         status = Path("/proc/self/status").read_text()
         return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) / 1024
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar in figures():
-        print(f"{name:60} {value:10.4g} {unit:8} {'' if bar is None else f'<= {bar:g}'}", flush=True)

@@ -1,13 +1,11 @@
-"""Inverse kinematics of random poses within reach and limits, beside Robotics Toolbox's compiled ik_LM if installed: one thread.
-
-python benchmarks/inverse_kinematics.py
-"""
+"""Inverse kinematics of random poses within reach and limits, beside Robotics Toolbox's compiled ik_LM if installed: one thread."""
 
 import statistics
 import time
 from importlib.util import find_spec
 
 import numpy as np
+from reporting import heading, report
 
 import dalembert as da
 
@@ -41,7 +39,7 @@ def seconds(function, arguments):
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one; less is better."""
+    heading("inverse kinematics, one thread")
     da.set_threads(1)
     for name in ARMS:
         robot = da.robot(name)
@@ -53,13 +51,13 @@ def figures():
         off = np.abs(robot.pose(found.q) - targets).max()
         outside = np.maximum(robot.lower - found.q, found.q - robot.upper).max()
         alone, _ = seconds(robot.inverse_kinematics, targets[:ALONE])
-        yield f"{name}: of {TARGETS:,} poses, not solved to 1e-10", np.count_nonzero(~found.solved), "", 0
-        yield f"{name}: largest difference from the target", off, "1 or m", 1e-10
-        yield f"{name}: joints beyond their limits by", max(outside, 0.0), "rad", 0
-        yield f"{name}: a target of a batch", mean * 1e6, "us", 8
-        yield f"{name}: one target, median", statistics.median(alone) * 1e6, "us", 500
+        report(f"{name}: of {TARGETS:,} poses, not solved to 1e-10", np.count_nonzero(~found.solved), "", at_most=0)
+        report(f"{name}: largest difference from the target", off, "1 or m", at_most=1e-10)
+        report(f"{name}: joints beyond their limits by", max(outside, 0.0), "rad", at_most=0)
+        report(f"{name}: a target of a batch", mean * 1e6, "us", at_most=8)
+        report(f"{name}: one target, median", statistics.median(alone) * 1e6, "us", at_most=500)
         if find_spec("roboticstoolbox"):
-            yield from beside(name, toolbox(robot), targets[:THEIRS], mean)
+            beside(name, toolbox(robot), targets[:THEIRS], mean)
 
 
 def beside(name, chain, targets, mean):
@@ -70,11 +68,6 @@ def beside(name, chain, targets, mean):
         solved = float(np.mean([bool(x.success) for x in found]))
         best = max(best, (solved, -statistics.mean(times)))
     share, theirs = best[0], -best[1]
-    yield f"{name}: Robotics Toolbox's ik_LM, a target", theirs * 1e6, "us", None
-    yield f"{name}: Robotics Toolbox's ik_LM, solved", share * 100, "%", None
-    yield f"{name}: times as fast as that in a batch", theirs / mean, "x", None
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar in figures():
-        print(f"{name}: {value:.3g} {unit}" + ("" if bar is None else f" (at most {bar:g})"), flush=True)
+    report(f"{name}: Robotics Toolbox's ik_LM, a target", theirs * 1e6, "us")
+    report(f"{name}: Robotics Toolbox's ik_LM, solved", share * 100, "%")
+    report(f"{name}: times as fast as that in a batch", theirs / mean, "x")

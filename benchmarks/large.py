@@ -5,20 +5,18 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 from corpus import robots_folder
-from growth import exponent, growth, picture
-from reporting import report
+from growth import exponent, growth
+from reporting import heading, report
 from timing import best, best_pair
 
 import dalembert as da
 from dalembert.native.machine import host
 from dalembert.studies.bench import pinocchio_model
 
-PICTURE = Path(__file__).parents[1] / "docs/images/growth.svg"
 FIRST = """
 import json, sys, time
 import numpy as np, dalembert as da
@@ -59,24 +57,24 @@ def beside(name, arm, model, quantities, states, first, times):
     for quantity in quantities:
         label, one = f"{name}: {quantity.replace('_', ' ')}", [y[0].copy() for y in x]
         cold, warm = first_call(first[0], quantity, states)
-        report(f"{label}, first call", cold, "s", first[1].get(quantity), "less")
-        report(f"{label}, first call from the disk cache", warm * 1e3, "ms", 50, "less")
+        report(f"{label}, first call", cold, "s", at_most=first[1].get(quantity))
+        report(f"{label}, first call from the disk cache", warm * 1e3, "ms", at_most=50)
         result = getattr(arm, quantity)(*x)
         result = (result[0] if isinstance(result, tuple) else result)[0]
         expected = np.array(theirs[quantity]([y[order] for y in one]))
         ours = result[order] if result.ndim == 1 else result[order][:, order]
-        report(f"{label}, difference from Pinocchio", np.abs(ours - expected).max() / np.abs(expected).max(), "", 1e-9, "less")
+        report(f"{label}, difference from Pinocchio", np.abs(ours - expected).max() / np.abs(expected).max(), "", at_most=1e-9)
         function = getattr(arm, quantity)
         pinocchio, single = best_pair(lambda q=quantity, s=one: theirs[q](s), lambda f=function, s=one: f(*s), rounds=60)
         batch = best(lambda f=function: f(*x), rounds=25) / states
         report(f"{label}: Pinocchio, one Python call", pinocchio * 1e6, "us")
         report(f"{label}: dalembert, one Python call", single * 1e6, "us")
         report(f"{label}: dalembert, a state in a batch of {states}", batch * 1e6, "us")
-        report(f"{label}: times Pinocchio's call in a batch", pinocchio / batch, "x", times.get(quantity), "more")
+        report(f"{label}: times Pinocchio's call in a batch", pinocchio / batch, "x", at_least=times.get(quantity))
 
 
 def humanoid():
-    print("Talos, a humanoid with 32 joints, one thread")
+    heading("Talos, a humanoid with 32 joints, one thread")
     path = robots_folder() / "talos_data/robots/talos_reduced.urdf"
     da.set_threads(1)
     with warnings.catch_warnings():
@@ -94,13 +92,13 @@ def humanoid():
     seconds = best(lambda: arm.forward_dynamics_derivatives(*x), rounds=50)
     # 435 us is what a GPU library publishes for 256 states of a humanoid with 30 joints, transfers included
     bar = 435 if host().lanes == 8 else None
-    report("Talos: derivatives of forward dynamics, 256 states, two threads", seconds * 1e6, "us", bar, "less")
+    report("Talos: derivatives of forward dynamics, 256 states, two threads", seconds * 1e6, "us", at_most=bar)
     da.set_threads(None)
 
 
 def coupled():
     """The Panda with its fingers, one of which mimics the other: beside Pinocchio's call, and all joints free."""
-    print("Panda with fingers, one of which mimics the other")
+    heading("Panda with fingers, one of which mimics the other")
     path = robots_folder() / "panda_description/urdf/panda.urdf"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DataWarning)
@@ -111,25 +109,20 @@ def coupled():
     spread = arm.to_uncoupled(state[0]), *(arm.to_uncoupled(x, rates=True) for x in state[1:])
     theirs = [np.ascontiguousarray(x[0][np.argsort(places)]) for x in state]
     error = np.abs(pin.rnea(model, data, *theirs)[places] - arm.inverse_dynamics(*(x[0] for x in state))).max()
-    report("coupled Panda: difference of inverse dynamics from Pinocchio's", error, "N m", 1e-10, "less")
+    report("coupled Panda: difference of inverse dynamics from Pinocchio's", error, "N m", at_most=1e-10)
     ours, others = (robot.compile("inverse_dynamics") for robot in (arm, free))
     a, b = best_pair(lambda: ours(*state), lambda: others(*spread))
     report("coupled Panda: inverse dynamics, batch of 1,000", a * 1e6, "ns")
-    report("coupled Panda: inverse dynamics, of that with all joints free", a / b, "x", 1.1, "less")
-    report(
-        "coupled Panda: inverse dynamics, times Pinocchio's call",
-        best(lambda: pin.rnea(model, data, *theirs)) / (a / 1000),
-        "x",
-        25,
-        "more",
-    )
+    report("coupled Panda: inverse dynamics, of that with all joints free", a / b, "x", at_most=1.1)
+    pinocchio = best(lambda: pin.rnea(model, data, *theirs))
+    report("coupled Panda: inverse dynamics, times Pinocchio's call", pinocchio / (a / 1000), "x", at_least=25)
     forward = arm.compile("forward_dynamics")
     report("coupled Panda: forward dynamics, batch of 1,000", best(lambda: forward(*state)) * 1e6, "ns")
 
 
 def flying():
     """Talos on a free base beside Pinocchio's free flyer."""
-    print("Talos on a free base, 38 degrees of freedom, one thread")
+    heading("Talos on a free base, 38 degrees of freedom, one thread")
     path = robots_folder() / "talos_data/robots/talos_reduced.urdf"
     da.set_threads(1)
     with warnings.catch_warnings():
@@ -156,19 +149,19 @@ def flying():
         if quantity in ("inverse_dynamics", "forward_dynamics"):
             expected = robot.from_pinocchio(theirs[0], call()).qd
             error = np.abs(result[order] - expected).max() / np.abs(expected).max()
-            report(f"{label}, difference from Pinocchio", error, "", 1e-9, "less")
+            report(f"{label}, difference from Pinocchio", error, "", at_most=1e-9)
         pinocchio, single = best_pair(call, lambda f=function, s=alone[:count]: f(*s), rounds=60)
         report(f"{label}: Pinocchio, one Python call", pinocchio * 1e6, "us")
-        report(f"{label}: dalembert, one call, of Pinocchio's", single / pinocchio, "x", share, "less")
+        report(f"{label}: dalembert, one call, of Pinocchio's", single / pinocchio, "x", at_most=share)
         for size in (256, 1_000, 10_000) if count == 1 or quantity.endswith("dynamics") else (256,):
             some = [x[:size] for x in state[:count]]
             batch = best(lambda f=function, s=some: f(*s), rounds=15) / size
-            report(f"{label}: times Pinocchio's call in a batch of {size:,}", pinocchio / batch, "x", times, "more")
+            report(f"{label}: times Pinocchio's call in a batch of {size:,}", pinocchio / batch, "x", at_least=times)
     da.set_threads(None)
 
 
 def long_chains():
-    print("general serial arms, one thread")
+    heading("general serial arms, one thread")
     da.set_threads(1)
     limits = {100: (1.5, 3.5), 200: (2.5, 8)}
     for n, pair in limits.items():
@@ -182,9 +175,7 @@ def long_chains():
     grown = growth()
     for quantity, lines in grown.items():
         report(f"{quantity.replace('_', ' ')}: power of n, from 20 to {lines[-1][0]} joints", exponent(lines), "")
-    PICTURE.write_text(picture(grown))
-    print(f"  drawn in {PICTURE}")
     cold, warm = first_call(7, "inverse_dynamics_second_derivatives", 0)
-    report("second derivatives of a general 7-joint arm, first call", cold, "s", 4, "less")
-    report("the same from the disk cache", warm * 1e3, "ms", 50, "less")
+    report("second derivatives of a general 7-joint arm, first call", cold, "s", at_most=4)
+    report("second derivatives of a general 7-joint arm, first call from the disk cache", warm * 1e3, "ms", at_most=50)
     da.set_threads(None)

@@ -1,13 +1,11 @@
-"""Forward dynamics of robots with closed loops, beside Pinocchio's constraint dynamics where it is installed: one thread.
-
-python benchmarks/loops.py
-"""
+"""Forward dynamics of robots with closed loops, beside Pinocchio's constraint dynamics where it is installed: one thread."""
 
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from reporting import heading, report
 from timing import best_pair
 
 import dalembert as da
@@ -17,7 +15,7 @@ STATES = 4000
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one."""
+    heading("closed loops, one thread")
     from closed_robots import states
 
     da.set_threads(1)
@@ -37,13 +35,8 @@ def figures():
         )
         one, _ = best_pair(lambda robot=robot, x=(q, qd, tau): robot.forward_dynamics(*x), lambda: None, rounds=50)
         words = f"{name}, {robot.n} joints, {robot.closures} equations"
-        yield f"{words}: forward dynamics, a state of a batch", ours / STATES * 1e9, "ns", None
-        yield f"{words}: one call", one * 1e9, "ns", None
+        report(f"{words}: forward dynamics, a state of a batch", ours / STATES * 1e9, "ns")
+        report(f"{words}: one call", one * 1e9, "ns")
         if theirs:
-            yield f"{words}: Pinocchio's call", other * 1e9, "ns", None
-            yield f"{words}: times as fast as Pinocchio's call", other / ours * STATES, "x", 50
-
-
-if __name__ == "__main__":
-    for name, value, unit, _ in figures():
-        print(f"{name}: {value:.3g} {unit}")
+            report(f"{words}: Pinocchio's call", other * 1e9, "ns")
+            report(f"{words}: times as fast as Pinocchio's call", other / ours * STATES, "x", at_least=50)

@@ -3,19 +3,19 @@
 import numpy as np
 import pinocchio as pin
 from arm import panda
-from reporting import report
+from reporting import heading, report
 from timing import best, best_pair
 
 import dalembert as da
 
 
 def simulation():
-    print("simulation: 10 s at 1 kHz by RK4, no friction")
+    heading("simulation: 10 s at 1 kHz by RK4, no friction")
     puma = da.robot("puma560").without_friction()
     q0 = np.array([0.0, -0.5, 0.5, 0.1, 0.2, 0.3])
     run = lambda: puma.simulate(q0, duration=10.0)  # noqa: E731
     run()
-    report("PUMA, one rollout", best(run, rounds=5, least=0) * 1e3, "ms", 100, "less")
+    report("PUMA, one rollout", best(run, rounds=5, least=0) * 1e3, "ms", at_most=100)
     starts = q0 + np.random.default_rng(0).uniform(-0.1, 0.1, (1000, 6))
     many = lambda: puma.simulate(starts, duration=1.0, every=10)  # noqa: E731
     report("PUMA, 1,000 rollouts of 1 s, all cores", best(many, rounds=3, least=0), "s")
@@ -26,9 +26,9 @@ def simulation():
     apart = np.abs(ours().q[-1] - theirs()).max()
     a, b = best_pair(ours, theirs, rounds=5, least=0)
     long = lambda: arm.simulate(q0, duration=10.0)  # noqa: E731
-    report("Panda: an RK4 step of one robot", best(long, rounds=10, least=0) * 1e5, "ns", 1600, "less")
+    report("Panda: an RK4 step of one robot", best(long, rounds=10, least=0) * 1e5, "ns", at_most=1600)
     report("Panda, 1 s: the same loop in Python around Pinocchio, relative", b / a, "x")
-    report("its last position differs by", apart, "rad", 1e-6, "less")
+    report("Panda, 1 s: the last position differs from that loop's by", apart, "rad", at_most=1e-6)
     da.set_threads(None)
 
 

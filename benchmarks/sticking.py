@@ -1,12 +1,10 @@
-"""A step of time stepping with friction and stops beside one of RK4, and beside MuJoCo where it is installed: same arm, one thread.
-
-python benchmarks/sticking.py
-"""
+"""A step of time stepping with friction and stops beside one of RK4, and MuJoCo's where it is installed: same arm, one thread."""
 
 import warnings
 from importlib.util import find_spec
 
 import numpy as np
+from reporting import heading, report
 from timing import best, best_pair
 
 import dalembert as da
@@ -15,7 +13,7 @@ ROLLOUTS, STEPS = 256, 1000
 
 
 def figures():
-    """Lines of name, value, unit and the bar, if there is one."""
+    heading("simulation of joints that stick and stop, steps of 1 ms, one thread")
     da.set_threads(1)
     smooth = da.robot("panda").without_friction()
     rubs = smooth.with_friction(coulomb=1.0, damping=0.5)
@@ -31,13 +29,13 @@ def figures():
         a, b = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs), rounds=25, least=0)
         c, d = best_pair(stepped(smooth, integrator="rk4"), stepped(rubs, restitution=0.3), rounds=25, least=0)
         alone = best(lambda: rubs.simulate(starts[0], duration=2.0, every=100), rounds=5, least=0)
-    yield "Panda: an RK4 step in a batch, no friction", a / each, "ns", None
-    yield "Panda: a step with friction in a batch", b / each, "ns", None
-    yield "the same, relative to RK4", b / a, "x", 0.8
-    yield "Panda: a step with friction and stops in a batch, relative to RK4", d / c, "x", None
-    yield "Panda: a step with friction, one robot", alone / 2000e-9, "ns", None
+    report("Panda: an RK4 step in a batch, no friction", a / each, "ns")
+    report("Panda: a step with friction in a batch", b / each, "ns")
+    report("Panda: a step with friction in a batch, relative to RK4", b / a, "x", at_most=0.8)
+    report("Panda: a step with friction and stops in a batch, relative to RK4", d / c, "x")
+    report("Panda: a step with friction, one robot", alone / 2000e-9, "ns")
     if find_spec("mujoco"):
-        yield from beside_mujoco(rubs, starts[0], b / each)
+        beside_mujoco(rubs, starts[0], b / each)
     da.set_threads(None)
 
 
@@ -52,11 +50,11 @@ def beside_mujoco(robot, start, ours):
     full = np.zeros((robot.n, robot.n))
     mujoco.mj_forward(model, data)
     mujoco.mj_fullM(model, data, full)
-    yield "its mass matrix differs from ours by", np.abs(full - robot.mass_matrix(q)).max(), "kg m^2", 1e-9
+    report("MuJoCo's mass matrix differs from ours by", np.abs(full - robot.mass_matrix(q)).max(), "kg m^2", at_most=1e-9)
     data.qpos[:], data.qvel[:] = start, 0.0
     theirs = best(lambda: mujoco.mj_step(model, data, 200), rounds=7, least=0) / 200e-9
-    yield f"MuJoCo {mujoco.__version__}: a step with friction, one robot", theirs, "ns", None
-    yield "relative to ours in a batch", theirs / ours, "x", None
+    report(f"MuJoCo {mujoco.__version__}: a step with friction, one robot", theirs, "ns")
+    report("MuJoCo's step of one robot, relative to ours in a batch", theirs / ours, "x")
 
 
 def mjcf(robot, h=1e-3):
@@ -89,8 +87,3 @@ def _matrix(pose):
 
 def _text(numbers):
     return " ".join(f"{x:.17g}" for x in numbers)
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar in figures():
-        print(f"{name:70} {value:10.4g} {unit:8} {'' if bar is None else f'<= {bar:g}'}", flush=True)

@@ -1,7 +1,4 @@
-"""Sweeps of the PUMA: beside the bare kernel, 10^9 states on two threads, and two Dask workers beside two bare processes.
-
-python benchmarks/sweeps.py
-"""
+"""Sweeps of the PUMA: beside the bare kernel, 10^9 states on two threads, and two Dask workers beside two bare processes."""
 
 import subprocess
 import sys
@@ -9,6 +6,7 @@ import time
 from importlib.util import find_spec
 
 import numpy as np
+from reporting import heading, report
 
 import dalembert as da
 from dalembert.native import compile_program
@@ -18,10 +16,11 @@ KEPT = ["extremes", "sums", "histogram"]
 BATCHES, STATES, SAMPLES = (1 << 10, 1 << 12, 1 << 14, 1 << 16), 1 << 20, 10**9
 SETTING = f"OVER, KEPT, SAMPLES = {OVER!r}, {KEPT!r}, {SAMPLES}\n"
 BILLION = """
-import resource, dalembert as da
+import re, dalembert as da
 da.set_threads(2)
 found = da.robot("puma560").sweep(over=OVER, samples=SAMPLES, reduce=KEPT)
-print(found.seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+status = open("/proc/self/status").read()  # getrusage would count what the process that started this one had
+print(found.seconds, int(re.search("VmHWM:[^0-9]*([0-9]+)", status)[1]) / 1024)
 """
 HALF = """
 import sys, dalembert as da
@@ -37,19 +36,18 @@ for line in sys.stdin:
 
 
 def figures():
-    """Lines of name, value, unit, the bar if there is one, and which side of it is better."""
+    heading("sweeps of the PUMA's inverse dynamics")
     arm = da.robot("puma560")
     for kept, bar in ((KEPT[:2], 0.9), (KEPT, 0.75)):
         share, state = beside_the_kernel(arm, kept)
         words = f"sweep of the PUMA, {', '.join(kept)}"
-        yield f"{words}: a state, one thread", state, "ns", None, None
-        yield f"{words}: of the rate of the bare kernel", share, "x", bar, "more"
+        report(f"{words}: a state, one thread", state, "ns")
+        report(f"{words}: of the rate of the bare kernel", share, "x", at_least=bar)
     seconds, memory = map(float, run(BILLION).split())
-    yield "10^9 states of the PUMA with histograms, two threads", seconds, "s", 20, "less"
-    yield "the same: memory of the process", memory, "MB", 250, "less"
+    report("10^9 states of the PUMA with histograms, two threads", seconds, "s", at_most=20)
+    report("10^9 states of the PUMA with histograms: memory of the process", memory, "MB", at_most=250)
     if find_spec("distributed"):
-        for name, value, unit, bar in on_dask(arm):
-            yield name, value, unit, bar, "more"
+        on_dask(arm)
 
 
 def beside_the_kernel(arm, kept):
@@ -100,15 +98,10 @@ def on_dask(arm):
         bare, ours = (min(column) for column in zip(*((alone(), together()) for _ in range(4)), strict=True))
     for half in halves:
         half.communicate()
-    yield "10^9 states on two Dask workers", ours, "s", None
-    yield "of the rate of two bare processes", bare / ours, "x", 0.9
+    report("10^9 states on two Dask workers", ours, "s")
+    report("10^9 states on two Dask workers: of the rate of two bare processes", bare / ours, "x", at_least=0.9)
 
 
 def run(code):
     """What a fresh process prints."""
     return subprocess.run([sys.executable, "-c", SETTING + code], capture_output=True, text=True, check=True).stdout
-
-
-if __name__ == "__main__":
-    for name, value, unit, bar, _ in figures():
-        print(f"{name}: {value:.3g} {unit}{'' if bar is None else f' (bar {bar:g})'}", flush=True)

@@ -9,8 +9,8 @@ import time
 from math import pi
 
 import numpy as np
-import sympy as sp
-from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+from reporting import heading, report
+from timing import best
 
 import dalembert as da
 
@@ -18,7 +18,7 @@ LIMIT = 120  # seconds for one step of SymPy
 
 
 def spatial_3r():
-    """A turning base and two links in a vertical plane; principal inertias."""
+    """A base that turns about the vertical, and two links in a vertical plane; principal inertias."""
     rows = [(pi / 2, 0.0, 0.4, (0, -0.2, 0)), (0.0, 0.5, 0.0, (-0.25, 0, 0)), (0.0, 0.3, 0.0, (-0.15, 0, 0))]
     links = [
         da.DHRow(alpha=alpha, a=a, d=d, inertia=da.Inertia.from_com(2.0 - i / 2, com, (0.02, 0.03, 0.04)))
@@ -34,6 +34,9 @@ def expanded(robot):
 
 def lagrangian(robot):
     """Of the same chain with the same symbols."""
+    import sympy as sp
+    from sympy.physics.mechanics import dynamicsymbols
+
     made = robot.symbolic()
     symbols = {name: sp.Symbol(name) for name in made.names}
     t = made.tree([symbols[name] for name in made.names])
@@ -57,6 +60,8 @@ def lagrangian(robot):
 
 
 def lagranges_method(robot):
+    from sympy.physics.mechanics import LagrangesMethod
+
     L, q = lagrangian(robot)
     method = LagrangesMethod(L, q)
     method.form_lagranges_equations()
@@ -81,31 +86,39 @@ def limited(work):
         signal.alarm(0)
 
 
-def best(work, rounds=3):
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def shown(seconds):
     return f"> {LIMIT} s" if seconds is None else f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def main():
-    print(f"{'':24}{'dalembert':>12}{'bar':>10}{'SymPy':>12}{'+ trigsimp(M)':>16}")
-    for robot, bar in ((da.robot("two_link"), 0.05), (da.robot("planar_3r"), 1.0), (spatial_3r(), 1.0)):
-        mine = best(lambda robot=robot: expanded(robot))
+def figures():
+    heading("closed forms, one thread")
+    for robot, bar in arms():
+        report(f"{robot.name}: M, C and g", seconds(lambda robot=robot: expanded(robot)), "s", at_most=bar)
+    puma = da.robot("puma560")
+    report("puma560: M as shared subexpressions", seconds(lambda: str(da.equations(puma).shared("M"))), "s", at_most=20)
+    report("puma560: M, expanded", seconds(lambda: da.equations(puma).M), "s")
+    report("puma560: M, C and g, expanded", seconds(lambda: expanded(puma)), "s")
+
+
+def arms():
+    """Small arms, and how many seconds they may take."""
+    return (da.robot("two_link"), 0.05), (da.robot("planar_3r"), 1.0), (spatial_3r(), 1.0)
+
+
+def seconds(work):
+    return best(work, rounds=3, least=0)
+
+
+def beside_sympy():
+    import sympy as sp
+
+    heading("SymPy")
+    for robot, _ in arms():
         theirs, found = limited(lambda robot=robot: lagranges_method(robot))
         tidy = limited(lambda found=found: found[0].applyfunc(sp.trigsimp))[0] if found else None
-        print(f"{robot.name + ' M, C, g':24}{shown(mine):>12}{shown(bar):>10}{shown(theirs):>12}{shown(tidy):>16}", flush=True)
-    puma = da.robot("puma560")
-    print(f"{'puma560 M, shared':24}{shown(best(lambda: str(da.equations(puma).shared('M')))):>12}{shown(20.0):>10}")
-    print(f"{'puma560 M, expanded':24}{shown(best(lambda: da.equations(puma).M)):>12}")
-    print(f"{'puma560 M, C, g':24}{shown(best(lambda: expanded(puma))):>12}")
+        print(f"  {robot.name}: LagrangesMethod {shown(theirs)}, trigsimp of M {shown(tidy)}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    figures()
+    beside_sympy()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from reporting import report
+from reporting import heading, report
 from timing import best_pair
 
 import dalembert as da
@@ -49,7 +49,7 @@ print(time.perf_counter() - a)
 
 
 def start_up():
-    print("start-up, each in a fresh process, median of 7")
+    heading("start-up, each in a fresh process, median of 7")
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
     def fresh(code, *arguments, cold=False):
@@ -63,18 +63,18 @@ def start_up():
         fresh(*arguments)
         return statistics.median(fresh(*arguments, **options) for _ in range(7))
 
-    report("import dalembert", median(IMPORT), "s", 0.12, "less")
+    report("import dalembert", median(IMPORT), "s", at_most=0.12)
     report("import numpy", median(IMPORT.replace("dalembert", "numpy")), "s")
-    report("import dalembert and numpy, a robot, the first call, from the disk cache", median(WHOLE), "s", 0.25, "less")
-    report("dalembert robots, the command", median(COMMAND), "s", 0.5, "less")
-    report("trace and compile, llvmlite loaded", median(FIRST_CALL, "loaded", cold=True), "s", 0.5, "less")
-    report("from the disk cache, llvmlite loaded", median(FIRST_CALL, "loaded") * 1e3, "ms", 20, "less")
+    report("import dalembert and numpy, a robot, the first call, from the disk cache", median(WHOLE), "s", at_most=0.25)
+    report("dalembert robots, the command", median(COMMAND), "s", at_most=0.5)
+    report("trace and compile, llvmlite loaded", median(FIRST_CALL, "loaded", cold=True), "s", at_most=0.5)
+    report("from the disk cache, llvmlite loaded", median(FIRST_CALL, "loaded") * 1e3, "ms", at_most=20)
     report("from the disk cache, loading llvmlite too", median(FIRST_CALL, "no") * 1e3, "ms")
 
 
 def what_must_not_grow():
     """Times that a square, or work for states that need none, would show at once."""
-    print("large files, and states that are no numbers")
+    heading("large files, and states that are no numbers")
     links = "".join(
         f'<link name="l{i}"/><joint name="j{i}" type="revolute"><parent link="b"/><child link="l{i}"/></joint>'
         for i in range(20_000)
@@ -84,10 +84,10 @@ def what_must_not_grow():
         path.write_text(f'<robot name="star"><link name="b"/>{links}</robot>')
         start = time.perf_counter()
         da.load(path)
-    report("a URDF file of 20,000 joints", time.perf_counter() - start, "s", 30, "less")
+    report("a URDF file of 20,000 joints", time.perf_counter() - start, "s", at_most=30)
     arm = da.robot("panda")
     q = arm.random_configuration(0, STATES)
     dirty = q.copy()
     dirty[5, 3] = np.nan
     clean, nan = best_pair(lambda: arm.forward_dynamics(q, q, q), lambda: arm.forward_dynamics(dirty, q, q), rounds=10, least=0)
-    report(f"forward dynamics of {STATES} states, one of them NaN, relative", nan / clean, "x", 10, "less")
+    report(f"forward dynamics of {STATES} states, one of them NaN, relative", nan / clean, "x", at_most=10)

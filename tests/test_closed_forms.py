@@ -10,8 +10,8 @@ from conftest import close, sweep
 from papers import compiled
 
 import dalembert as da
-from dalembert.symbolic.closed_form.form import Symbols
 from dalembert.symbolic.closed_form.quotient import quotient
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.trace.replay import replay
 
 

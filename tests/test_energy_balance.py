@@ -8,7 +8,7 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.simulation import doubts
-from dalembert.studies.report import compute, motion_sections
+from dalembert.studies.report import analysis, motion_sections
 from dalembert.studies.report.motion import follow
 
 TWO = da.robot("two_link")
@@ -114,9 +114,9 @@ def test_the_report_shows_the_balance(monkeypatch):
     good = motion_sections.energy(TWO, follow(TWO)).body
     assert 'class="check good"' in good and "of the energy exchanged" in good
     rubs = TWO.with_friction(coulomb=20.0)
-    fall = compute.free(rubs, follow(rubs))
-    assert isinstance(fall, compute.Free) and not fall.doubt and fall.drift < 1e-4
+    fall = analysis.free(rubs, follow(rubs))
+    assert isinstance(fall, analysis.Free) and not fall.doubt and fall.drift < 1e-4
     wrong = fall._replace(doubt="the step is too long", drift=0.5)
-    monkeypatch.setattr(compute, "free", lambda *_: wrong)
+    monkeypatch.setattr(analysis, "free", lambda *_: wrong)
     bad = motion_sections.energy(rubs, follow(rubs)).body
     assert 'class="check bad"' in bad and "the step is too long" in bad and "do not trust" in bad

@@ -14,9 +14,9 @@ from conftest import close, sweep
 from papers import compiled
 
 import dalembert as da
-from dalembert.symbolic.closed_form.form import Symbols
 from dalembert.symbolic.closed_form.paper import broken, escaped, seen
 from dalembert.symbolic.closed_form.rational import exact
+from dalembert.symbolic.closed_form.symbols import Symbols
 
 PARTS = ("mass", "com", "inertia", "length", "gravity")
 # the book's arm: uniform rods of one length

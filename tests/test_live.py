@@ -20,6 +20,7 @@ from dalembert.studies.report import computing, scene, write
 from dalembert.studies.report.charted import charted
 from dalembert.studies.report.header import margin
 from dalembert.studies.report.motion import follow
+from dalembert.studies.report.page import own_file
 from dalembert.studies.report.panels import shared, short_names
 from dalembert.visuals.read import Visuals
 from dalembert.visuals.shapes import Box, Mesh, Visual
@@ -64,6 +65,13 @@ def gripper(*frames):
 
 def robot(name):
     return ROBOTS[name]() if name in ROBOTS else da.robot(name)
+
+
+def computed(name):
+    """What the page of a robot computes."""
+    arm = robot(name)
+    motion = follow(arm)
+    return computing.live(arm, motion, scene.looking(arm, motion))
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +214,21 @@ def test_what_is_shown_is_what_is_computed(visit):
     drawn(tab)
     close(tab.evaluate("live.shown.motor"), arm.inverse_dynamics(motion.q[60], motion.qd[60], motion.qdd[60]), 1e-9)
     assert tab.evaluate("$('play').getAttribute('aria-pressed')") == "true"
+
+
+@pytest.mark.slow
+def test_panels_of_coupled_joints_have_the_independent_ones(visit):
+    arm, tab = robot("coupled"), visit("coupled")
+    q = np.array([0.3, -0.4, 0.1, 0.7])
+    put(tab, q)
+    drawn(tab)
+    M, J = arm.mass_matrix(q), arm.jacobian(q, tab.evaluate("spec.hands[0].name"), frame="world_aligned")[3:]
+    shares = np.abs(M) / np.sqrt(np.outer(np.diag(M), np.diag(M)))
+    shown = tab.evaluate("[...document.querySelectorAll('#matrix td')].map((x) => parseInt(x.style.getPropertyValue('--share')))")
+    close(shown, (80 * shares).ravel(), 1e-2)
+    sizes = np.linalg.svd(J, compute_uv=False)
+    ratio = sizes[tab.evaluate("spec.hands[0].rank") - 1] / sizes[0]
+    assert abs(int(tab.inner_text("#dexterity").split()[0]) - 100 * ratio) < 1
 
 
 @pytest.mark.slow
@@ -567,9 +590,7 @@ def test_a_page_may_have_every_formulation(visit):
 
 @pytest.mark.slow
 def test_large_programs_run_as_webassembly():
-    arm = robot("long")
-    stage = write.looking(arm, follow(arm))
-    assert computing.live(arm, stage).wasm and not computing.live(TREE, write.looking(TREE, follow(TREE))).wasm
+    assert computed("long").wasm and not computed("tree").wasm
 
 
 def test_the_policy_is_strict(pages):
@@ -691,11 +712,11 @@ def test_programs_of_a_page_run_in_node(tmp_path):
     if not shutil.which("node"):
         pytest.skip("node is not installed")
     arm = robot("damped")
-    made = computing.live(arm, write.looking(arm, follow(arm)))
+    made = computed("damped")
     (tmp_path / "mechanics.js").write_text(
         made.script
         + "\n"
-        + write.page.__globals__["own_file"]("mechanics.js")
+        + own_file("mechanics.js")
         + f"\nconst spec = {json.dumps(made.data)};\nconst arm = mechanics(spec, programs); arm.weigh(); arm.world.stops = false;\nconst s = {{ q: Float64Array.from([0.3, -0.2]), qd: new Float64Array(2), t: 0 }};\nfor (let k = 0; k < 100; k += 1) arm.step(s, spec.step, new Float64Array(2), null);\nconsole.log(JSON.stringify(Array.from(s.q)));\n"
     )
     done = subprocess.run(["node", "mechanics.js"], cwd=tmp_path, capture_output=True, text=True, check=True)

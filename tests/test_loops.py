@@ -515,7 +515,7 @@ def test_words_about_loops():
 
 def test_a_page_plays_a_closed_motion(tmp_path):
     from dalembert.studies.report import motion_sections
-    from dalembert.studies.report.compute import torques
+    from dalembert.studies.report.analysis import torques
     from dalembert.studies.report.header import header
     from dalembert.studies.report.motion import follow
 

@@ -17,9 +17,13 @@ SNIPPETS = dict(re.findall(r"^## ([^\n]*)$(?:(?!^## ).)*?^```python\n(.*?)^```",
 
 @pytest.fixture
 def ran(tmp_path, monkeypatch, capsys):
-    """A snippet in a folder with a URDF file: its variables, and what it printed."""
+    """A snippet in a folder with a URDF file, and a recording of a heavier arm with friction: its variables, and what it printed."""
     monkeypatch.chdir(tmp_path)
-    Path("arm.urdf").write_text(URDF)
+    Path("arm.urdf").write_text(URDF.replace('effort="1"', 'effort="100"'))  # strong enough to hold itself
+    arm = da.load("arm.urdf")
+    real = arm.with_parameters(1.2 * arm.parameters()).with_friction(damping=0.5, coulomb=1.0)
+    q = arm.neutral() + 0.8 * np.random.default_rng(0).uniform(-1, 1, (9, arm.n))
+    real.torques_along(da.spline(np.arange(9.0), q), 0.01).to_csv("recording.csv")
 
     def run(beginning):
         (code,) = (code for title, code in SNIPPETS.items() if title.startswith(beginning))
@@ -30,7 +34,7 @@ def ran(tmp_path, monkeypatch, capsys):
     return run
 
 
-LOOKED_AT = ("Homework", "My robot", "Learning", "Formulations")  # tests below
+LOOKED_AT = ("Homework", "My robot", "Recordings", "Learning", "Formulations")  # tests below
 
 
 def test_every_block_is_under_a_title_of_its_own():
@@ -63,18 +67,30 @@ def test_my_robot(ran):
     assert np.abs(scope["motion"].q[-1] - scope["q"]).max() < 0.1  # the controller pulls it back
 
 
-def test_commands_of_my_robot(ran, capsys):
+def test_recordings(ran):
+    """The mass that was recorded is found."""
+    scope, out = ran("Recordings")
+    assert all(name in out for name in scope["arm"].joint_names)
+    better = da.load("identified.toml")
+    assert better == scope["found"].robot
+    q = scope["arm"].neutral() + 0.3
+    np.testing.assert_allclose(better.gravity_force(q), 1.2 * scope["arm"].gravity_force(q), atol=0.05)
+
+
+def test_commands(ran, capsys):
     pytest.importorskip("typer")
     from dalembert.cli import main
 
     Path("positions.csv").write_text("0.1,0.2,0.3\n-1,0,0.5\n")
     shown = [line.partition("#")[0] for line in re.findall(r"^dalembert .*$", README, re.MULTILINE)]
-    assert len(shown) == 4
+    assert len(shown) == 6
+    printed = {}
     for line in shown:
         assert main(shlex.split(line)[1:]) == 0, line
-    assert Path("gravity.c").exists()
+        printed[shlex.split(line)[1]] = capsys.readouterr().out
+    assert all(Path(name).exists() for name in ("gravity.c", "motion.csv", "identified.toml", "identified.html"))
     loaded = da.load("arm.urdf").with_payload(2.0, (0, 0, 0.1))
-    held = capsys.readouterr().out.partition("tau_")[2].splitlines()[1:]
+    held = printed["inverse"].partition("tau_")[2].splitlines()[1:]
     np.testing.assert_allclose([eval(row) for row in held], loaded.gravity_force([[0.1, 0.2, 0.3], [-1, 0, 0.5]]), atol=1e-12)
 
 
@@ -99,3 +115,11 @@ def test_names_and_links_exist():
         assert (ROOT / link).exists(), link
     for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+def test_the_version_is_the_same_everywhere():
+    """Changelog and citation name the version of the package, and the same day."""
+    version, day = re.search(r"^## \[([^\]]+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE).groups()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert version == da.__version__
+    assert f"\nversion: {version}\n" in citation and f"\ndate-released: {day}\n" in citation

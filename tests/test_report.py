@@ -20,7 +20,18 @@ from conftest import STRUCTURES, close, sweep
 import dalembert as da
 from dalembert.files import load_states
 from dalembert.studies import report
-from dalembert.studies.report import charts, compute, figures, header, model_sections, motion_sections, page, scene
+from dalembert.studies.report import (
+    analysis,
+    charts,
+    computing,
+    figures,
+    header,
+    model_sections,
+    motion_sections,
+    page,
+    panels,
+    scene,
+)
 from dalembert.studies.report.motion import ends, follow
 
 pytest.importorskip("latex2mathml", reason="needs the study extra")
@@ -87,7 +98,7 @@ def test_one_sided_limits_and_none():
 @arms
 def test_torque_parts_are_those_of_the_christoffel_symbols(robot):
     motion = follow(robot)
-    found = compute.torques(robot, motion)
+    found = analysis.torques(robot, motion)
     gamma, qd = robot.christoffel(motion.q), motion.qd
     all_of_it = np.einsum("tijk,tj,tk->ti", gamma, qd, qd)
     squares = np.einsum("tijj,tj,tj->ti", gamma, qd, qd)
@@ -102,7 +113,7 @@ def test_torque_parts_are_those_of_the_christoffel_symbols(robot):
 @arms
 def test_mass_matrix_parts(robot):
     motion = follow(robot)
-    found = compute.inertias(robot, motion)
+    found = analysis.inertias(robot, motion)
     close(found.translation + found.rotation + found.rotors, robot.mass_matrix(motion.q), 1e-11)
     book = robot.dalembert_terms(motion.q[::50], motion.qd[::50])
     close(found.translation[::50], book.D_tran, 1e-11, 1.0)
@@ -113,8 +124,8 @@ def test_mass_matrix_parts(robot):
 @arms
 def test_quasi_velocities_carry_the_kinetic_energy_and_the_power(robot):
     motion = follow(robot)
-    found = compute.quasi(robot, motion)
-    assert isinstance(found, compute.Quasi)
+    found = analysis.quasi(robot, motion)
+    assert isinstance(found, analysis.Quasi)
     M = robot.mass_matrix(motion.q)
     close((found.nu**2).sum(axis=-1), np.einsum("ti,tij,tj->t", motion.qd, M, motion.qd), 1e-9, 1.0)
     tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
@@ -124,8 +135,8 @@ def test_quasi_velocities_carry_the_kinetic_energy_and_the_power(robot):
 
 def test_a_free_fall_keeps_its_energy():
     for robot, most in ((da.robot("puma560"), 1e-6), (da.robot("two_link").with_friction(damping=0.5), 1e-6)):
-        found = compute.free(robot, follow(robot))
-        assert isinstance(found, compute.Free)
+        found = analysis.free(robot, follow(robot))
+        assert isinstance(found, analysis.Free)
         assert found.drift < most and found.kinetic.max() > 1.0
         close(found.kinetic + found.potential + found.dissipated - found.potential[0], found.balance, 1e-9, 1.0)
         assert (found.dissipated[-1] > 0.1) == bool(robot.links[0].joint.damping)
@@ -135,20 +146,20 @@ def test_a_free_fall_keeps_its_energy():
 def test_a_stiff_fall_takes_shorter_steps_or_time_stepping():
     for damping, words in ((0.3, "0.1 ms"), (5.0, "Moreau")):  # the last link has 4e-5 kg m^2: time constants of 0.13 and 0.008 ms
         stiff = da.robot("puma560").with_friction(damping=damping)
-        found = compute.free(stiff, follow(stiff))
-        assert isinstance(found, compute.Free) and words in found.told and found.drift < 1e-3
+        found = analysis.free(stiff, follow(stiff))
+        assert isinstance(found, analysis.Free) and words in found.told and found.drift < 1e-3
 
 
 def test_a_fall_with_coulomb_friction_sticks():
     rubs = da.robot("two_link").with_friction(damping=0.5, coulomb=10.0)
-    found = compute.free(rubs, follow(rubs))
-    assert isinstance(found, compute.Free) and "Moreau" in found.told and found.drift < 1e-4 and not found.doubt
+    found = analysis.free(rubs, follow(rubs))
+    assert isinstance(found, analysis.Free) and "Moreau" in found.told and found.drift < 1e-4 and not found.doubt
     assert found.dissipated[-1] > 1.0 and (found.qd == 0).any()
 
 
 def test_a_robot_without_forward_dynamics_says_so():
     robot = bare()
-    for function in (compute.quasi, compute.free):
+    for function in (analysis.quasi, analysis.free):
         assert isinstance(function(robot, follow(robot)), str)
 
 
@@ -203,6 +214,9 @@ def test_all_of_the_report_has_the_limits_of_the_motion():
     fast = robot.fastest(path, torque=[60.0, 60.0, 60.0, 60.0, 8.0, 8.0, 8.0])
     motion = follow(robot, fast)
     assert header._margin(robot, motion, robot.inverse_dynamics(*motion[1:4]))[0].startswith("torque margin 0 % at panda_joint")
+    live = computing.live(robot, motion, scene.stage(robot, motion)).data
+    assert live["efforts"] == [60.0] * 4 + [8.0] * 3
+    assert 'title="limit 60 N m, for which the motion was made"' in panels.hero(robot, motion, live)
     section = motion_sections.torques(robot, motion)
     assert sorted(panel.limit for panel in section.figures[0].panels) == [8.0] * 3 + [60.0] * 4
     assert "the limit for which the motion was made" in section.body
@@ -288,13 +302,20 @@ def test_a_report_has_every_section_and_asks_for_nothing(pages, name):
     readable = "<math" in text
     assert sections == ([*["equations"] * readable, *OPEN, *["equations"] * (not readable), *FOLDED])
     assert [key for key in FOLDED if text.index(f'id="{key}"') < text.index('<details class="fold"')] == []
-    assert found.tags.count("script") == (8 if name == "nothing" else 9)  # the data, three.js, the programs and six of our own
+    assert found.tags.count("script") == (9 if name == "nothing" else 10)  # the data, three.js, the programs and seven of our own
     for tag, key, value in found.attributes:
         assert key != "src" and not key.startswith("on"), (tag, key, value)
         assert key != "style", (tag, value)  # the policy forbids it
         if key == "href":
             assert value.startswith(("#", "data:,")), value
     assert len(text) < 3e6
+
+
+def test_every_page_names_the_version_that_wrote_it(pages, tmp_path):
+    """Study and live pages, and those without scripts, which sizing and identification write."""
+    plain = page.save_section(tmp_path / "plain.html", da.robot("two_link"), figures.Section("sizing", "Sizing", ""))
+    for path in (pages("two_link"), report.live("two_link", tmp_path / "live.html"), plain):
+        assert re.search(rf"<footer><p>Made [^<]* UTC, dalembert {re.escape(da.__version__)}, Python ", path.read_text())
 
 
 def test_names_from_files_are_only_words(pages):
@@ -445,7 +466,7 @@ def test_charts_answer_and_have_numbers_behind_them(visit):
 @pytest.mark.slow
 def test_hostile_names_do_nothing_in_a_browser(visit):
     tab = visit("hostile")
-    assert tab.evaluate("document.scripts.length") == 9
+    assert tab.evaluate("document.scripts.length") == 10
     assert HOSTILE in tab.inner_text("h1")
     details = tab.locator("[data-figure=torques] .numbers")
     details.locator("summary").click()

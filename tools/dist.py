@@ -91,7 +91,7 @@ def try_wheel(wheel: Path, sdist: Path, place: Path) -> None:
     print(run(scripts / "python", "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", *tests).splitlines()[-1])
     run(scripts / "dalembert", "study", "two_link")
     (page,) = elsewhere.glob("study-*/report.html")
-    for part in ("report.css", "mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js"):
+    for part in ("report.css", "mechanics.js", "orbit.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js"):
         content = (ROOT / "src/dalembert/studies/report" / part).read_text().strip()
         assert content in page.read_text(), f"the report has no {part}"
 

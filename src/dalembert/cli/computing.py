@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from dalembert.cli.changes import values
-from dalembert.cli.parts import Output, completing, progress, said
+from dalembert.cli.motions import motion_file, write_motion
+from dalembert.cli.parts import Output, one_of, progress, said
 from dalembert.cli.wording import in_words
 from dalembert.derived.closed import ROUTES as CLOSED_ROUTES
 from dalembert.engine.registry import methods
@@ -33,26 +34,52 @@ _source = typer.Argument(
 _at_rest = typer.Option("--at-rest", help="The input has positions q only: write the joint forces that hold the arm there.")
 _all = typer.Option("--all", help="Write the input columns as well, so that the file can be read back.")
 _header = typer.Option("--header/--no-header", help="Whether CSV output starts with a header line.")
-
-
-def _method(quantity: str) -> Any:
-    known, closed = methods(quantity), CLOSED_ROUTES if quantity == "forward_dynamics" else ()
-    loops = f" For robots with loops {' or '.join(closed)}." if closed else ""
-    shown = completing(*known, *closed)
-    return typer.Option(
-        "--method",
-        "-m",
-        metavar="METHOD",
-        help=f"The formulation: one of {', '.join(known)}.{loops} Default: chosen for the robot.",
-        autocompletion=shown,
-    )
+_inverse = one_of(
+    methods("inverse_dynamics"),
+    "--method",
+    "-m",
+    metavar="METHOD",
+    help="The formulation: one of {}. Default: chosen for the robot.",
+)
+_forward = one_of(
+    (*methods("forward_dynamics"), *CLOSED_ROUTES),
+    "--method",
+    "-m",
+    metavar="METHOD",
+    help=f"The formulation: one of {', '.join(methods('forward_dynamics'))}. For robots with loops {' or '.join(CLOSED_ROUTES)}. "
+    "Default: chosen for the robot.",
+)
+_q0 = typer.Option(
+    "--q0",
+    metavar="Q",
+    help="Initial positions, rad or m: a number for each joint (0.5,0), or a file (its first state). "
+    "Default: 0, or the nearest within the limits.",
+)
+_qd0 = typer.Option("--qd0", metavar="QD", help="Initial velocities, rad/s or m/s, given in the same way. Default: at rest.")
+_integrator = one_of(CHOICES, "--integrator", "-i", help="One of {}. Default: moreau with Coulomb friction or stops, else rk4.")
+_restitution = typer.Option(
+    metavar="E", help="Make the position limits stops: joints rebound with this share of their velocity, 0 to 1."
+)
+_slip_speed = typer.Option(
+    "--slip-speed",
+    metavar="V",
+    help="Make Coulomb friction smooth, c tanh(qd / V), V in rad/s or m/s; all integrators but moreau need it.",
+)
+_saturate = typer.Option("--saturate", help="Keep joint forces within the torque limits.")
+_torque = typer.Option(
+    "--torque",
+    metavar="TAU",
+    help="Joint forces, N m or N: a number for each joint, or a file with a row for each step. Default: 0.",
+)
+_velocities = one_of(ROUTES, help="The velocities that are integrated with q: {}.")
+_motion = typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz; - is standard output (CSV).")
 
 
 def inverse(
     robot: Robot,
     states: Annotated[str, _source] = "-",
     output: Output = "-",
-    method: Annotated[str | None, _method("inverse_dynamics")] = None,
+    method: Annotated[str | None, _inverse] = None,
     at_rest: Annotated[bool, _at_rest] = False,
     everything: Annotated[bool, _all] = False,
     header: Annotated[bool, _header] = True,
@@ -65,7 +92,7 @@ def forward(
     robot: Robot,
     states: Annotated[str, _source] = "-",
     output: Output = "-",
-    method: Annotated[str | None, _method("forward_dynamics")] = None,
+    method: Annotated[str | None, _forward] = None,
     everything: Annotated[bool, _all] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
@@ -84,70 +111,23 @@ def _evaluate(robot: Robot, quantity: str, source: str, target: str, **options: 
 
 def simulate(
     robot: Robot,
-    q0: Annotated[
-        str | None,
-        typer.Option(
-            "--q0",
-            metavar="Q",
-            help="Initial positions, rad or m: a number for each joint (0.5,0), or a file (its first state). "
-            "Default: 0, or the nearest within the limits.",
-        ),
-    ] = None,
-    qd0: Annotated[
-        str | None,
-        typer.Option("--qd0", metavar="QD", help="Initial velocities, rad/s or m/s, given in the same way. Default: at rest."),
-    ] = None,
+    q0: Annotated[str | None, _q0] = None,
+    qd0: Annotated[str | None, _qd0] = None,
     duration: Annotated[float, typer.Option("--duration", "-t", metavar="S", help="Duration in seconds.")] = 1.0,
     step: Annotated[float, typer.Option("--step", "-s", metavar="S", help="Time step in seconds.")] = 1e-3,
-    integrator: Annotated[
-        str | None,
-        typer.Option(
-            "--integrator",
-            "-i",
-            metavar="NAME",
-            help=f"One of {', '.join(CHOICES)}. Default: moreau with Coulomb friction or stops, else rk4.",
-            autocompletion=completing(*CHOICES),
-        ),
-    ] = None,
-    restitution: Annotated[
-        float | None,
-        typer.Option(metavar="E", help="Make the position limits stops: joints rebound with this share of their velocity, 0 to 1."),
-    ] = None,
-    slip_speed: Annotated[
-        float | None,
-        typer.Option(
-            "--slip-speed",
-            metavar="V",
-            help="Make Coulomb friction smooth, c tanh(qd / V), V in rad/s or m/s; all integrators but moreau need it.",
-        ),
-    ] = None,
-    saturate: Annotated[bool, typer.Option("--saturate", help="Keep joint forces within the torque limits.")] = False,
-    method: Annotated[str | None, _method("forward_dynamics")] = None,
-    torque: Annotated[
-        str | None,
-        typer.Option(
-            "--torque",
-            metavar="TAU",
-            help="Joint forces, N m or N: a number for each joint, or a file with a row for each step. Default: 0.",
-        ),
-    ] = None,
-    velocities: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help=f"The velocities that are integrated with q: {', '.join(ROUTES)}.",
-            autocompletion=completing(*ROUTES),
-        ),
-    ] = "joint",
+    integrator: Annotated[str | None, _integrator] = None,
+    restitution: Annotated[float | None, _restitution] = None,
+    slip_speed: Annotated[float | None, _slip_speed] = None,
+    saturate: Annotated[bool, _saturate] = False,
+    method: Annotated[str | None, _forward] = None,
+    torque: Annotated[str | None, _torque] = None,
+    velocities: Annotated[str, _velocities] = "joint",
     every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep every K-th step only.")] = 1,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz; - is standard output (CSV)."),
-    ] = None,
+    output: Annotated[str | None, _motion] = None,
 ) -> None:
     """Simulate the motion. Without --output, print a summary with the energy balance."""
-    if output not in (None, "-") and Path(output).suffix.lower() not in (".csv", ".npz"):
-        raise Error(f"{output}: a motion is written as .csv or .npz")
+    if output not in (None, "-"):
+        motion_file(output)
     start = _start(robot, q0, qd0)
     forces = None if torque is None else _numbers_or_file(robot, torque, "tau", "--torque")
     if forces is not None and forces.ndim > 1 and len(forces) == round(duration / step) + 1:
@@ -161,8 +141,7 @@ def simulate(
     elif output == "-":
         trajectory.to_csv(sys.stdout)
     else:
-        (trajectory.to_npz if Path(output).suffix.lower() == ".npz" else trajectory.to_csv)(output)
-        said(f"{output}: {len(trajectory)} states")
+        write_motion(trajectory, output)
         print(_balance(trajectory), file=sys.stderr)
 
 

@@ -10,7 +10,7 @@ import typer
 
 import dalembert as da
 from dalembert.cli.changes import OPTIONS, payload_ends
-from dalembert.cli.parts import completing, on_terminal, progress, show, show_table
+from dalembert.cli.parts import on_terminal, one_of, progress, show, show_table
 from dalembert.cli.wording import in_words
 from dalembert.robots import Robot
 from dalembert.studies.bench import BATCH
@@ -18,13 +18,8 @@ from dalembert.studies.bench import bench as measured
 from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
 from dalembert.text import table
 
-_quantity = typer.Option(
-    "--quantity",
-    "-q",
-    metavar="QUANTITY",
-    help=f"What to compare: one of {', '.join(COMPARED)}.",
-    autocompletion=completing(*COMPARED),
-)
+_quantity = one_of(COMPARED, "--quantity", "-q", metavar="QUANTITY", help="What to compare: one of {}.")
+_every_method = typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")
 
 SNAP = re.compile(r"robot\.snapped\(([^)]*)\)")
 
@@ -61,7 +56,7 @@ def study(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the report. Default: study-ROBOT.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    everything: Annotated[bool, _every_method] = False,
     size: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +88,7 @@ def _sized(robot: Robot, payload: list[float]) -> da.Sizing:
     try:
         return robot.size(payload, progress=False)
     except da.Error as error:
-        raise da.Error(f"{error}; dalembert size has these options, and writes a page with -o") from None
+        raise da.Error(f"{error}: options of dalembert size, which writes a page of its own with -o") from None
 
 
 def live(
@@ -101,7 +96,7 @@ def live(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the page: .html. Default: live-ROBOT.html.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")] = False,
+    everything: Annotated[bool, _every_method] = False,
     opened: Annotated[
         bool, typer.Option("--open/--no-open", help="Whether to open the page in the browser, if run from a terminal.")
     ] = True,

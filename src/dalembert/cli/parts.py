@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +36,11 @@ def completing(*names: str) -> Callable[[str], list[str]]:
         return [name for name in names if name.startswith(incomplete)]
 
     return complete
+
+
+def one_of(names: Collection[str], *flags: str, metavar: str = "NAME", help: str = "One of {}.") -> Any:
+    """An option that takes one of these names: its help lists them, and shells complete them."""
+    return typer.Option(*flags, metavar=metavar, help=help.format(", ".join(names)), autocompletion=completing(*names))
 
 
 RobotName = Annotated[

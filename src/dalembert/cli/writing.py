@@ -6,30 +6,23 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli.parts import Output, completing, listed, said, write_text
+from dalembert.arguments import choice
+from dalembert.cli.parts import Output, completing, listed, one_of, said, write_text
 from dalembert.codegen import PRINTERS
 from dalembert.codegen.c import REALS
 from dalembert.engine.registry import QUANTITIES, methods
-from dalembert.errors import Error, unknown
+from dalembert.errors import Error
 from dalembert.robots import Robot
-from dalembert.symbolic.closed_form.document import balance
 from dalembert.symbolic.closed_form.equations import OF_LOOPS, PARTS_OF
-from dalembert.symbolic.closed_form.write import label
 from dalembert.symbolic.derivation.methods import METHODS
 from dalembert.symbolic.parameters import PARTS
 
 FORMATS = ("text", "latex", "sympy")
 DOCUMENTS = ("markdown", "latex")
-_ALL = ", ".join(PARTS_OF)
 _LOOPS = ", ".join(OF_LOOPS[3:])
 _LETTERS = ",".join(PARTS)
 _INVERSE = ", ".join(methods("inverse_dynamics"))
-
-
-def _among(value: str, known: tuple[str, ...], what: str) -> str:
-    if value not in known:
-        raise unknown(what, value, known)
-    return value
+_symbols = typer.Option(metavar="PARTS", help=f"What to write as symbols, comma-separated: any of {', '.join(PARTS)}; or none.")
 
 
 def _complete_method(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -50,20 +43,15 @@ def save(
 
 def equations(
     robot: Robot,
-    symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What to write as symbols, comma-separated: any of {', '.join(PARTS)}; or none.")
-    ] = _LETTERS,
+    symbols: Annotated[str, _symbols] = _LETTERS,
     parts: Annotated[
         str,
         typer.Option(
             metavar="PARTS",
-            help=f"What to write, comma-separated: any of {_ALL}; for robots with loops also {_LOOPS}. Default: all.",
+            help=f"What to write, comma-separated: any of {', '.join(PARTS_OF)}; with loops also {_LOOPS}. Default: all.",
         ),
     ] = "",
-    format: Annotated[
-        str,
-        typer.Option("--format", "-f", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", autocompletion=completing(*FORMATS)),
-    ] = "text",
+    format: Annotated[str, one_of(FORMATS, "--format", "-f", metavar="FORMAT")] = "text",
     long: Annotated[bool, typer.Option("--long", help="In LaTeX, write cos(q1 + q2) in full instead of the books' C_12.")] = False,
     book: Annotated[
         bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
@@ -74,7 +62,7 @@ def equations(
     output: Output = "-",
 ) -> None:
     """Write the equations of motion in closed form, to the terminal or to a .tex, .md or .txt file."""
-    _among(format, FORMATS, "format")
+    choice(format, "format", FORMATS)
     closed = da.equations(robot, listed(symbols), where="book" if book else None)
     wanted = listed(parts) if parts else list(closed.parts)
     assignments = closed.shared(*(wanted if parts or not robot.loops else ())) if shared else None
@@ -88,41 +76,24 @@ def equations(
     elif format == "sympy":
         text = "\n".join(f"{part} = {closed.sympy()[part]}" for part in wanted)
     else:
-        lines = [f"{label(part, i)} = {form}" for part, i, form in closed.entries(wanted)]
-        text = "\n".join([*(f"# {line}" for line in balance(closed)), *lines])
+        text = closed.text(wanted)
     write_text(text, output)
 
 
 def derive(
     robot: Robot,
     method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="METHOD",
-            help=f"The formulation: one of {', '.join(METHODS)}.",
-            autocompletion=completing(*METHODS),
-        ),
+        str, one_of(METHODS, "--method", "-m", metavar="METHOD", help="The formulation: one of {}.")
     ] = "lagrange_euler",
     format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="FORMAT",
-            help="One of markdown, latex; for standard output.",
-            autocompletion=completing(*DOCUMENTS),
-        ),
+        str, one_of(DOCUMENTS, "--format", "-f", metavar="FORMAT", help="One of markdown, latex; for standard output.")
     ] = "markdown",
-    symbols: Annotated[
-        str, typer.Option(metavar="PARTS", help=f"What to write as symbols, comma-separated: any of {', '.join(PARTS)}; or none.")
-    ] = _LETTERS,
+    symbols: Annotated[str, _symbols] = _LETTERS,
     longest: Annotated[int, typer.Option(metavar="N", help="Refuse robots with more joints, whose formulas fill many pages.")] = 3,
     output: Output = "-",
 ) -> None:
     """Write the derivation of the equations of motion step by step, to the terminal or to a .md or .tex file."""
-    _among(format, DOCUMENTS, "format")
+    choice(format, "format", DOCUMENTS)
     derivation = da.derive(robot, method, listed(symbols), longest=longest)
     if output == "-":
         write_text(derivation.latex() if format == "latex" else derivation.markdown(), output)
@@ -137,12 +108,12 @@ def generate(
     ],
     quantity: Annotated[
         list[str] | None,
-        typer.Option(
+        one_of(
+            QUANTITIES,
             "--quantity",
             "-q",
             metavar="QUANTITY",
-            help=f"What to compute, inverse_dynamics by default; repeat it for more. One of {', '.join(QUANTITIES)}.",
-            autocompletion=completing(*QUANTITIES),
+            help="What to compute, inverse_dynamics by default; repeat it for more. One of {}.",
         ),
     ] = None,
     method: Annotated[
@@ -158,12 +129,7 @@ def generate(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Prefix of the names in the file. Default: the robot's name.")
     ] = None,
-    dtype: Annotated[
-        str,
-        typer.Option(
-            metavar="TYPE", help="Numbers: double, or float for microcontrollers; C only.", autocompletion=completing(*REALS)
-        ),
-    ] = "double",
+    dtype: Annotated[str, one_of(REALS, metavar="TYPE", help="Numbers: double, or float for microcontrollers; C only.")] = "double",
     header: Annotated[bool, typer.Option("--header", help="Write a header file as well, into the folder -o; C only.")] = False,
     no_batch: Annotated[bool, typer.Option("--no-batch", help="Leave out the functions for batches; C only.")] = False,
     output: Annotated[

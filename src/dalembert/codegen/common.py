@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from dalembert.trace.expr import BINARY, LEAVES
-from dalembert.trace.program import SYMBOLS, Program, Variable, operands
+from dalembert.trace.program import SYMBOLS, Program, Variable, last_uses, operands
 
 TOLERANCE = 1e-12  # of self-tests, relative to the largest entry: libraries differ in the last digits of sine and cosine
 WIDTH = 100
@@ -34,6 +34,18 @@ class Function(NamedTuple):
     given: Sequence[Sequence[float]]
     expected: Sequence[Sequence[float]]
     tolerances: Sequence[float] = ()  # of the outputs, relative to the largest entry; TOLERANCE where there are none
+
+    @property
+    def arguments(self) -> str:
+        """The names of the inputs, as a list of arguments."""
+        return ", ".join(v.name for v in self.program.inputs)
+
+    @property
+    def tested(self) -> tuple[list[tuple[Variable, list[str]]], list[tuple[Variable, list[str]]]]:
+        """Inputs and outputs of the self-test, each with the digits of its entries."""
+        sides = (self.program.inputs, self.given), (self.program.outputs, self.expected)
+        takes, gives = ([(v, [repr(float(x)) for x in row]) for v, row in zip(*side, strict=True)] for side in sides)
+        return takes, gives
 
 
 class Syntax(NamedTuple):
@@ -110,8 +122,7 @@ def footprint(program: Program) -> tuple[int, int, int]:
     >>> footprint(trace(lambda x: 2 * x[0] + x[1].sin(), {"x": (2,)}))
     (3, 1, 2)
     """
-    last = {i: k for k, node in enumerate(program.nodes) for i in operands(node)}
-    last |= dict.fromkeys(program.results, len(program.nodes))
+    last = last_uses(program)
     alive, most, written = 0, 0, 0
     for k, node in enumerate(program.nodes):
         alive -= sum(last[i] == k and program.nodes[i][0] not in LEAVES for i in {*operands(node)})
@@ -142,3 +153,9 @@ def listed(items: Sequence[str], indent: str, separator: str = ", ", continued: 
             row = ""
         row += piece
     return [*lines, indent + row]
+
+
+def bracketed(entries: Sequence[str], indent: str) -> str:
+    """Items in brackets: on the line where they begin, or on lines of their own inside a block of four spaces."""
+    rows = listed(entries, indent)
+    return f"[{rows[0].strip()}]" if len(rows) == 1 else "[\n" + "\n".join(rows) + "\n    ]"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dalembert.codegen.common import TOLERANCE, Function, Syntax, comment, listed, results_by_output, statements
+from dalembert.codegen.common import TOLERANCE, Function, Syntax, bracketed, comment, listed, results_by_output, statements
 from dalembert.trace.program import Program, Variable
 
 JAVASCRIPT = Syntax(
@@ -81,7 +81,8 @@ def _compact(name: str, program: Program) -> str:
     returned = parts[0] if len(parts) == 1 else f"[{','.join(parts)}]"
     body = f"const {','.join(lines).replace(' ', '')};" if lines else ""
     space = "" if returned.startswith("[") else " "
-    return f"{name}({called(program).replace(' ', '')}){{{body}return{space}{returned}}}"
+    names = ",".join(v.name for v in program.inputs)
+    return f"{name}({names}){{{body}return{space}{returned}}}"
 
 
 def script(name: str, head: Sequence[str], functions: Sequence[Function], body: str) -> str:
@@ -90,11 +91,6 @@ def script(name: str, head: Sequence[str], functions: Sequence[Function], body: 
     text = _FILE.replace("NAMES", ", ".join(f.name for f in functions)).replace("NAME", name)
     text = text.replace("TOLERANCE", repr(TOLERANCE)).replace("CASES", cases).replace("BODY", body)
     return "\n".join(comment("//", head)) + "\n" + text
-
-
-def called(program: Program) -> str:
-    """The names of the inputs, as a list of arguments."""
-    return ", ".join(v.name for v in program.inputs)
 
 
 def together(results: Sequence[str]) -> str:
@@ -107,25 +103,21 @@ def _function(f: Function) -> str:
     returned = [_array(v, entries) for v, entries in results_by_output(f.program, texts)]
     lines.append(f"return {together(returned)};")
     about = [f"  {line}" for line in comment("//", f.about)]
-    return "\n".join([*about, f"  function {f.name}({called(f.program)}) {{", *(f"    {line}" for line in lines), "  }"])
+    return "\n".join([*about, f"  function {f.name}({f.arguments}) {{", *(f"    {line}" for line in lines), "  }"])
 
 
 def _array(variable: Variable, entries: Sequence[str]) -> str:
     """The entries in row-major order; a number where there are no axes."""
-    if not variable.shape:
-        return entries[0]
-    rows = listed(entries, "      ")
-    return f"[{rows[0].strip()}]" if len(rows) == 1 else "[\n" + "\n".join(rows) + "\n    ]"
+    return bracketed(entries, "      ") if variable.shape else entries[0]
 
 
 def _case(f: Function) -> list[str]:
-    lines = ["    {"]
-    for variable, values in zip(f.program.inputs, f.given, strict=True):
-        lines.append(f"    const {variable.name} = {_array(variable, [repr(float(x)) for x in values])};")
-    lines.append(f"    const found = {f.name}({called(f.program)});")
-    several = len(f.expected) > 1
-    for k, (variable, values) in enumerate(zip(f.program.outputs, f.expected, strict=True)):
-        numbers = "\n".join(listed([repr(float(x)) for x in values], "      "))
+    takes, gives = f.tested
+    lines = ["    {", *(f"    const {v.name} = {_array(v, entries)};" for v, entries in takes)]
+    lines.append(f"    const found = {f.name}({f.arguments});")
+    several = len(gives) > 1
+    for k, (variable, entries) in enumerate(gives):
+        numbers = "\n".join(listed(entries, "      "))
         expected = f"const expected = [\n{numbers}\n    ];"
         lines.append(f'    {{ {expected} check("{f.name}: {variable.name}", found{f"[{k}]" if several else ""}, expected); }}')
     return [*lines, "    }"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dalembert.codegen.common import TOLERANCE, Function, Syntax, comment, listed, results_by_output, statements
+from dalembert.codegen.common import TOLERANCE, Function, Syntax, bracketed, comment, results_by_output, statements
 from dalembert.codegen.matlab import one_based
 from dalembert.trace.program import Variable
 
@@ -52,7 +52,7 @@ def julia_file(name: str, head: Sequence[str], functions: Sequence[Function]) ->
     lines = [*comment("#", head), "", f"module {name}", "", f"export {', '.join(f.name for f in functions)}"]
     for f in functions:
         body, texts = statements(f.program, JULIA)
-        lines += ["", *comment("#", f.about), f"function {f.name}({', '.join(v.name for v in f.program.inputs)})"]
+        lines += ["", *comment("#", f.about), f"function {f.name}({f.arguments})"]
         lines += [f"    {line}" for line in body]
         returned = [_array(v, entries) for v, entries in results_by_output(f.program, texts)]
         lines += [f"    return {returned[0]}"] if len(returned) == 1 else ["    return (", *_tuple(returned), "    )"]
@@ -69,8 +69,7 @@ def _array(variable: Variable, entries: Sequence[str]) -> str:
     """An array from its entries in row-major order."""
     if not variable.shape:
         return entries[0]
-    rows = listed(entries, "        ")
-    flat = f"[{rows[0].strip()}]" if len(rows) == 1 else "[\n" + "\n".join(rows) + "\n    ]"
+    flat = bracketed(entries, "        ")
     if len(variable.shape) == 1:
         return flat
     axes = range(len(variable.shape), 0, -1)
@@ -78,12 +77,11 @@ def _array(variable: Variable, entries: Sequence[str]) -> str:
 
 
 def _case(f: Function) -> list[str]:
-    lines: list[str] = []
-    for variable, values in zip(f.program.inputs, f.given, strict=True):
-        lines.append(f"    {variable.name} = {_array(variable, [repr(float(x)) for x in values])}")
-    lines.append(f"    found = {f.name}({', '.join(v.name for v in f.program.inputs)})")
-    several = len(f.expected) > 1
-    for k, (variable, values) in enumerate(zip(f.program.outputs, f.expected, strict=True)):
-        lines.append(f"    expected = {_array(variable, [repr(float(x)) for x in values])}")
+    takes, gives = f.tested
+    lines = [f"    {v.name} = {_array(v, entries)}" for v, entries in takes]
+    lines.append(f"    found = {f.name}({f.arguments})")
+    several = len(gives) > 1
+    for k, (variable, entries) in enumerate(gives):
+        lines.append(f"    expected = {_array(variable, entries)}")
         lines.append(f'    _check("{f.name}: {variable.name}", found{f"[{k + 1}]" if several else ""}, expected)')
     return lines

@@ -92,9 +92,7 @@ def matlab_file(name: str, head: Sequence[str], functions: Sequence[Function]) -
     ...
     """
     branches = [
-        _BRANCH.replace("NAME", f.name)
-        .replace("INPUTS", str(len(f.program.inputs)))
-        .replace("TAKEN", ", ".join(v.name for v in f.program.inputs))
+        _BRANCH.replace("NAME", f.name).replace("INPUTS", str(len(f.program.inputs))).replace("TAKEN", f.arguments)
         for f in functions
     ]
     text = "\n".join(comment("%", head)) + "\n"
@@ -107,7 +105,7 @@ def matlab_file(name: str, head: Sequence[str], functions: Sequence[Function]) -
         body, texts = statements(f.program, MATLAB)
         outputs = _outputs(f.program)
         left = outputs[0] if len(outputs) == 1 else f"[{', '.join(outputs)}]"
-        text += f"\nfunction {left} = dalembert_{f.name}({', '.join(v.name for v in f.program.inputs)})\n"
+        text += f"\nfunction {left} = dalembert_{f.name}({f.arguments})\n"
         text += "\n".join([*comment("%", f.about), *body]) + "\n"
         for output, (variable, entries) in zip(outputs, results_by_output(f.program, texts), strict=True):
             text += "\n".join(_array(output, variable, entries)) + "\n"
@@ -141,12 +139,11 @@ def _array(name: str, variable: Variable, entries: Sequence[str]) -> list[str]:
 
 
 def _case(f: Function) -> list[str]:
-    lines: list[str] = []
-    for variable, values in zip(f.program.inputs, f.given, strict=True):
-        lines += _array(variable.name, variable, [repr(float(x)) for x in values])
-    names = [f"found{k + 1}" for k in range(len(f.expected))]
-    lines.append(f"[{', '.join(names)}] = dalembert_{f.name}({', '.join(v.name for v in f.program.inputs)});")
-    for k, (variable, values) in enumerate(zip(f.program.outputs, f.expected, strict=True)):
-        lines += _array("expected", variable, [repr(float(x)) for x in values])
-        lines.append(f"dalembert_check('{f.name}: {variable.name}', {names[k]}, expected);")
+    takes, gives = f.tested
+    lines = [line for v, entries in takes for line in _array(v.name, v, entries)]
+    names = [f"found{k + 1}" for k in range(len(gives))]
+    lines.append(f"[{', '.join(names)}] = dalembert_{f.name}({f.arguments});")
+    for name, (variable, entries) in zip(names, gives, strict=True):
+        lines += _array("expected", variable, entries)
+        lines.append(f"dalembert_check('{f.name}: {variable.name}', {name}, expected);")
     return lines

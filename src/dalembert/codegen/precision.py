@@ -16,7 +16,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.codegen.common import Function
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.model.model import Model
-from dalembert.trace.program import Program, Variable, evaluate, operands, trace
+from dalembert.trace.program import Program, Variable, evaluate, last_uses, operands, trace
 
 UNIT = 2.0**-24  # half a unit in the last place of 1
 STATES, CHUNK = 1000, 250
@@ -177,8 +177,7 @@ def bounded(program: Program, inputs: Sequence[Array]) -> tuple[Array, Array]:
     >>> value.item(), error.item() == 6 * UNIT
     (6.0, True)
     """
-    last = {i: k for k, node in enumerate(program.nodes) for i in operands(node)}
-    last |= dict.fromkeys(program.results, len(program.nodes))
+    last = last_uses(program)
     known: dict[int, tuple[Any, Any]] = {}
     with np.errstate(all="ignore"):
         for k, node in enumerate(program.nodes):

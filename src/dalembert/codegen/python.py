@@ -64,10 +64,10 @@ def python_file(name: str, head: Sequence[str], functions: Sequence[Function]) -
     lines = [*comment("#", head), "", "import math"]
     for f in functions:
         body, texts = statements(f.program, PYTHON)
-        returned = [nested(v, entries) for v, entries in results_by_output(f.program, texts)]
-        lines += ["", "", *comment("#", f.about), f"def {f.name}({', '.join(v.name for v in f.program.inputs)}):"]
+        returned = [item for v, entries in results_by_output(f.program, texts) for item in nested(v, entries)]
+        lines += ["", "", *comment("#", f.about), f"def {f.name}({f.arguments}):"]
         lines += [f"    {line}" for line in body]
-        lines += _returned(returned)
+        lines += _statement("return", returned)
     cases = "\n".join(line for f in functions for line in _case(f))
     return "\n".join(lines) + "\n" + _TEST.replace("TOLERANCE", repr(TOLERANCE)).replace("CASES", cases)
 
@@ -84,25 +84,18 @@ def nested(variable: Variable, entries: Sequence[str]) -> list[str]:
     return texts
 
 
-def _returned(parts: list[list[str]]) -> list[str]:
-    items = [item for part in parts for item in part]
-    lines = listed(items, "        ")
-    return [f"    return {lines[0].strip()}"] if len(lines) == 1 else ["    return (", *lines, "    )"]
-
-
 def _case(f: Function) -> list[str]:
-    lines: list[str] = []
-    for variable, values in zip(f.program.inputs, f.given, strict=True):
-        lines += _assigned(variable.name, nested(variable, [repr(float(x)) for x in values]))
-    several = len(f.expected) > 1
-    call = f"{f.name}({', '.join(v.name for v in f.program.inputs)})"
-    lines.append(f"    found = {call}")
-    for k, (variable, values) in enumerate(zip(f.program.outputs, f.expected, strict=True)):
-        lines += _assigned("expected", nested(variable, [repr(float(x)) for x in values]))
+    takes, gives = f.tested
+    lines = [line for v, entries in takes for line in _statement(f"{v.name} =", nested(v, entries))]
+    lines.append(f"    found = {f.name}({f.arguments})")
+    several = len(gives) > 1
+    for k, (variable, entries) in enumerate(gives):
+        lines += _statement("expected =", nested(variable, entries))
         lines.append(f'    _check("{f.name}: {variable.name}", found{f"[{k}]" if several else ""}, expected)')
     return lines
 
 
-def _assigned(name: str, items: list[str]) -> list[str]:
+def _statement(start: str, items: list[str]) -> list[str]:
+    """A line of a function, or as many as its items need."""
     lines = listed(items, "        ")
-    return [f"    {name} = {lines[0].strip()}"] if len(lines) == 1 else [f"    {name} = (", *lines, "    )"]
+    return [f"    {start} {lines[0].strip()}"] if len(lines) == 1 else [f"    {start} (", *lines, "    )"]

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from dalembert.codegen.common import WIDTH, Function, comment
-from dalembert.codegen.javascript import called, script, together
-from dalembert.trace.program import Program, operands
+from dalembert.codegen.javascript import script, together
+from dalembert.trace.program import Program, last_uses, operands
 
 PAGE = 65536  # bytes of a page of memory
 IMPORTED = ("sin", "cos", "sign")  # functions of JavaScript's Math
@@ -83,7 +83,7 @@ def _function(f: Function, start: int) -> str:
         start += variable.size
     lines.append(f"return {together(returned)};")
     about = [f"  {line}" for line in comment("//", f.about)]
-    return "\n".join([*about, f"  function {f.name}({called(f.program)}) {{", *(f"    {line}" for line in lines), "  }"])
+    return "\n".join([*about, f"  function {f.name}({f.arguments}) {{", *(f"    {line}" for line in lines), "  }"])
 
 
 # --- the module ---------------------------------------------------------------------------------------------------------
@@ -117,8 +117,7 @@ def _body(program: Program, start: int) -> bytes:
     first = [start]
     for variable in program.inputs:
         first.append(first[-1] + variable.size)
-    last = {j: i for i, node in enumerate(program.nodes) for j in operands(node)}
-    last.update(dict.fromkeys(program.results, len(program.nodes)))
+    last = last_uses(program)
     codes: list[bytes] = []  # what puts the value of each node on the stack
     text, free, count = bytearray(), list[int](), 0
     slots: dict[int, int] = {}

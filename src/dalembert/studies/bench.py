@@ -12,10 +12,9 @@ from dalembert.arguments import whole
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
 from dalembert.model.model import Model, a_robot
-from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
-from dalembert.studies.timing import random_inputs, seconds
+from dalembert.studies.timing import nanoseconds, random_inputs, seconds
 from dalembert.text import table, wrapped
 
 BATCH = 10_000
@@ -109,7 +108,7 @@ def _measured(robot: Robot, quantity: str, given: list[Array], other: Any, name:
         warnings.simplefilter("ignore", SingularWarning)
         warnings.simplefilter("ignore", PerformanceWarning)
         kernel = robot.compile(quantity)
-        batch = seconds(kernel.here if isinstance(kernel, Kernel) else kernel, given) / len(given[0]) * 1e9
+        batch = nanoseconds(kernel, given)
         call = seconds(function, one) * 1e9
     if other is None:
         return Timing(quantity, batch, call)

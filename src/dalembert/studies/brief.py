@@ -4,8 +4,9 @@ import numpy as np
 
 from dalembert.robots import Robot
 from dalembert.studies.compare import Comparison
-from dalembert.studies.report.compute import torques
+from dalembert.studies.report.analysis import torques
 from dalembert.studies.report.motion import follow
+from dalembert.studies.report.motion_sections import force_units
 
 Cells = list[list[str]]  # titles, then rows
 
@@ -20,10 +21,9 @@ def forces(robot: Robot) -> tuple[str, Cells]:
     motion = follow(robot)
     parts = torques(robot, motion)
     cells = [["joint", "unit", "largest force", *parts._fields[1:]]]
-    for i, joint in enumerate(robot.joints):
-        unit = "N" if joint.kind == "prismatic" else "N m"
+    for i, (name, unit) in enumerate(zip(robot.joint_names, force_units(robot), strict=True)):
         sizes = [float(np.abs(part[:, i]).max()) for part in parts]
-        cells.append([joint.name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
+        cells.append([name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
     return f"largest joint forces, and their parts, along the motion of the report ({motion.time[-1]:g} s)", cells
 
 

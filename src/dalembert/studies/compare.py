@@ -17,10 +17,9 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import MOST_WORK, order, work
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
 from dalembert.model.model import Model, a_robot
-from dalembert.native.kernel import Kernel
 from dalembert.progress import Progress, chosen
 from dalembert.studies.complexity import NOTES, Printed, comparable, polynomials, printed, value
-from dalembert.studies.timing import random_inputs, seconds
+from dalembert.studies.timing import nanoseconds, random_inputs
 from dalembert.text import table, wrapped
 from dalembert.trace.count import OperationCount
 
@@ -166,19 +165,17 @@ def compare(
     states, everything = whole(states, "states", 1, MOST_STATES), flag(everything, "everything")
     if not robot.n:
         return Comparison(robot.name, 0, states, (), (f"{robot.name} has no moving joints: there is nothing to compare",))
-    told, total = (
-        chosen(progress, f"comparing methods for {robot.name}"),
-        sum(len(_ordered(robot, quantity)) for quantity in wanted),
-    )
+    told = chosen(progress, f"comparing methods for {robot.name}")
+    total = sum(len(default_first(robot, quantity)) for quantity in wanted)
     done, rows, notes = 0, list[Row](), list[str]()
     for quantity in wanted:
         try:
             row = _comparer(robot, quantity, states)
         except Error as error:  # nothing of this quantity will work
             notes.append(f"no {quantity.replace('_', ' ')}: {error}")
-            done += len(_ordered(robot, quantity))
+            done += len(default_first(robot, quantity))
             continue
-        for method in _ordered(robot, quantity):
+        for method in default_first(robot, quantity):
             if (size := work(robot.parents, quantity, method)) > (MOST_WORK if everything else LARGEST):
                 notes.append(f"{quantity} by {method} was skipped: its count grows as n^{order(quantity, method)}, here {size}")
             else:
@@ -188,7 +185,7 @@ def compare(
     return Comparison(robot.name, robot.n, states, tuple(rows), tuple(notes))
 
 
-def _ordered(robot: Model, quantity: str) -> list[str]:
+def default_first(robot: Model, quantity: str) -> list[str]:
     """The methods of a quantity, the default one first."""
     default = quantity_named(quantity).method_of(robot)
     return [default, *(m for m in quantity_named(quantity).methods_of(robot) if m != default)]
@@ -212,7 +209,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
             _difference(evaluate(method), expected),
             operation_count(robot, quantity, method),
             operation_count(robot, quantity, method, customized=False),
-            seconds(kernel.here if isinstance(kernel, Kernel) else kernel, [x[:states] for x in given]) / states * 1e9,
+            nanoseconds(kernel, [x[:states] for x in given]),
             kernel.backend,
             order(quantity, method),
             tuple(printed(method, quantity)) if comparable(robot) else (),

@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.derived.closing import closed_positions
 from dalembert.model.model import Model
+from dalembert.native.kernel import Kernel
 
 SPENT = 0.03  # seconds of repeating a measurement
 SHORTEST = 2e-5  # seconds: what is shorter is called several times between two looks at the clock
@@ -29,6 +30,11 @@ def seconds(function: Callable[..., Any], given: Sequence[Any] = (), spent: floa
             continue
         best, runs = min(best, taken / loops), runs + 1
     return best
+
+
+def nanoseconds(kernel: Any, given: Sequence[Array]) -> float:
+    """The time of one state in a batch, by one thread."""
+    return seconds(kernel.here if isinstance(kernel, Kernel) else kernel, given) / len(given[0]) * 1e9
 
 
 def random_inputs(robot: Model, names: Iterable[str], rng: np.random.Generator, count: int) -> list[Array]:

@@ -238,6 +238,12 @@ def numbers(node: Node) -> tuple[float, ...]:
     return node[2:] if node[0] == "above" else ()
 
 
+def last_uses(program: Program) -> dict[int, int]:
+    """The last node that uses each node; results are needed to the end."""
+    last = {i: k for k, node in enumerate(program.nodes) for i in operands(node)}
+    return last | dict.fromkeys(program.results, len(program.nodes))
+
+
 def evaluate(
     program: Program,
     inputs: Sequence[Sequence[Any]],

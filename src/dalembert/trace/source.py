@@ -14,7 +14,7 @@ from dalembert.algebra.spatial import above, sign, where
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
-from dalembert.trace.program import Program, operands, written
+from dalembert.trace.program import Program, last_uses, operands, written
 
 CHUNK = 1024  # states at a time: the rows in use stay in cache
 
@@ -30,8 +30,7 @@ def numpy_source(program: Program, name: str = "program") -> str:
         v1 = v0 * v1
         return (v1,)
     """
-    last = {i: k for k, node in enumerate(program.nodes) for i in operands(node)}
-    last |= dict.fromkeys(program.results, len(program.nodes))
+    last = last_uses(program)
     free: list[int] = []
     slot: dict[int, int] = {}
     lines = [f"def {name}({', '.join(v.name for v in program.inputs)}):"]

@@ -19,10 +19,11 @@ function nearest(times, t) {
   return t - times[low] < times[high] - t ? low : high;
 }
 
+const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;  // of base64
+
 // Numbers of a figure as base64: doubles, or floats, of which seven digits count; null is what is not finite.
 function unpacked(text, double) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
-  const read = double ? new Float64Array(bytes) : Array.from(new Float32Array(bytes), (x) => Number(x.toPrecision(7)));
+  const read = double ? new Float64Array(bytesOf(text)) : Array.from(new Float32Array(bytesOf(text)), (x) => Number(x.toPrecision(7)));
   return Array.from(read, (x) => (Number.isFinite(x) ? x : null));
 }
 

@@ -29,8 +29,9 @@ from dalembert.engine.size import work
 from dalembert.errors import Error
 from dalembert.robots import Robot
 from dalembert.simulation.step import Laws, stepping
+from dalembert.studies.compare import default_first
 from dalembert.studies.report import figures
-from dalembert.studies.report.motion import SampledMotion
+from dalembert.studies.report.motion import SampledMotion, largest_torques, ranges, widths
 from dalembert.studies.report.scene import Stage, hands
 from dalembert.trace.count import operation_count
 from dalembert.trace.program import Program, trace
@@ -56,7 +57,7 @@ class Live(NamedTuple):
     wasm: bool
 
 
-def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
+def live(robot: Robot, motion: SampledMotion, stage: Stage, everything: bool = False) -> Live:
     """All that the page needs to compute; `everything`: with every formulation, as WebAssembly."""
     data: dict[str, Any] = {
         "base": _rows(robot.base.matrix),
@@ -73,7 +74,7 @@ def live(robot: Robot, stage: Stage, everything: bool = False) -> Live:
         return Live(data, "", False)
     ends = hands(robot)[:MOST_HANDS]
     by = carriers(robot, *dict.fromkeys(i for i, _ in ends))
-    data |= _numbers(robot, stage) | {"hands": _hands(robot, by), "bodies": by.bodies.tolist()}
+    data |= _numbers(robot, motion, stage) | {"hands": _hands(robot, by), "bodies": by.bodies.tolist()}
     programs, data["missing"], data["methods"] = _programs(robot, by, everything)
     data["step"] = STEP
     if sticks(robot, data.pop("stiffest")) and "drop" not in data["missing"]:
@@ -221,10 +222,9 @@ def counted(robot: Robot, compared: Any = None) -> dict[str, dict[str, int]]:
 
 
 def _counts(robot: Robot, quantity: str) -> dict[str, int]:
-    default = quantity_named(quantity).method_of(robot)
-    names = [default, *(m for m in quantity_named(quantity).methods_of(robot) if m != default)]
+    able = (m for m in default_first(robot, quantity) if work(robot.parents, quantity, m) <= TRACED)
     try:
-        return {m: robot.operation_count(quantity, m).total for m in names if work(robot.parents, quantity, m) <= TRACED}
+        return {m: robot.operation_count(quantity, m).total for m in able}
     except Error:
         return {}
 
@@ -232,39 +232,30 @@ def _counts(robot: Robot, quantity: str) -> dict[str, int]:
 # --- numbers ------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
-    joints = robot.joints
-    ranges = _ranges(robot)
-    q = np.random.default_rng(0).uniform(ranges[:, 0], ranges[:, 1], (SAMPLES, robot.n))
+def _numbers(robot: Robot, motion: SampledMotion, stage: Stage) -> dict[str, Any]:
+    joints, efforts = robot.joints, largest_torques(robot, motion)
+    low, high = ranges(robot, widths(robot))  # what sliders run through
+    high = np.maximum(high, low + 1e-6)
+    q = np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n))
     sizes = _sizes(robot, q)
-    weight = max(sum(x.inertia.mass for x in robot.links), 1e-9) * 9.81
+    mass = float(sum(x.inertia.mass for x in robot.links))
+    weight = max(mass, 1e-9) * 9.81
     down = robot.gravity / np.linalg.norm(robot.gravity) if robot.gravity.any() else -stage.up
     side = np.cross(down, [0.0, 1.0, 0.0] if abs(down[1]) < 0.9 else [1.0, 0.0, 0.0])
     return {
         "middles": [x.inertia.com.tolist() for x in robot.links],
-        "ranges": ranges.tolist(),
+        "ranges": np.stack([low, high], axis=-1).tolist(),
         "limits": [[x if np.isfinite(x) else None for x in (j.lower, j.upper)] for j in joints],
-        "efforts": [j.effort_limit if np.isfinite(j.effort_limit) and j.effort_limit > 0 else None for j in joints],
+        "efforts": [float(x) if np.isfinite(x) and x > 0 else None for x in efforts],
         "prismatic": [j.kind == "prismatic" for j in joints],
         "rubs": any(x.joint.rubs for x in robot.links),
-        "mass": float(sum(x.inertia.mass for x in robot.links)),
+        "mass": mass,
         "radius": stage.radius,
         "gravity": {"size": float(np.linalg.norm(robot.gravity)), "down": down.tolist(), "side": _unit(side).tolist()},
         "push": {"stiffness": weight / (0.5 * stage.radius), "most": 0.8 * weight},
         "load": float(max(x for x in LOADS if x <= max(0.3 * weight / 9.81, LOADS[0]))),
         **sizes,
     }
-
-
-def _ranges(robot: Robot) -> Array:
-    """What a slider runs through, (n, 2): the limits, or a turn or a metre about zero."""
-    half = np.array([0.5 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
-    low, high = robot.lower, robot.upper
-    low, high = (
-        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * half, -half)),
-        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * half, half)),
-    )
-    return np.stack([low, np.maximum(high, low + 1e-6)], axis=-1)
 
 
 def _sizes(robot: Robot, q: Array) -> dict[str, Any]:

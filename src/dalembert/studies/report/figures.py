@@ -60,7 +60,7 @@ def figure_html(figure: Figure) -> str:
         f"{keys[0] if shared else ''}{_grid(open_ones)}{rest}<figcaption>{figure.caption}</figcaption>"
         '<details class="numbers"><summary>Numbers behind the charts</summary>'
         '<button type="button" class="csv">Download as CSV</button>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="Numbers behind the charts"></div></details></figure>'
+        f"{scroll_html('', 'Numbers behind the charts')}</details></figure>"
     )
 
 
@@ -117,18 +117,23 @@ def table_html(
     top = "".join(cell("th", k, x) for k, x in enumerate(head))
     lines = [f"<tr>{''.join(cell('td', k, x) for k, x in enumerate(row))}</tr>" for row in rows]
     told = f'<p class="cap">{caption}</p>' if caption else ""
-    scroll = "scroll tall" if len(lines) > TALL else "scroll"
-    return (
-        f'{told}<div class="{scroll}" tabindex="0" role="region" aria-label="{escape(caption) or "table"}">'
-        f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    )
+    table = f'<table class="{style}"><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+    return told + scroll_html(table, escape(caption) or "table", tall=len(lines) > TALL)
+
+
+def scroll_html(inside: str, label: str, tall: bool = False) -> str:
+    """What may be wider than the page, or `tall`: a region that scrolls, also by keys."""
+    return f'<div class="scroll{" tall" if tall else ""}" tabindex="0" role="region" aria-label="{label}">{inside}</div>'
+
+
+def verdict_html(style: str, words: str) -> str:
+    """Something that is "good", in "doubt" or "bad"; `words` are HTML."""
+    return f'<p class="check {style}"><span aria-hidden="true">{"✓" if style == "good" else "!"}</span> {words}</p>'
 
 
 def check_html(words: str, defect: float, bound: float = 1e-9) -> str:
     """A computed check with its result; `words` are HTML."""
-    good = defect <= bound
-    mark, style = ("✓", "good") if good else ("!", "doubt")
-    return f'<p class="check {style}"><span aria-hidden="true">{mark}</span> {words}: {scientific(defect)} relative difference.</p>'
+    return verdict_html("good" if defect <= bound else "doubt", f"{words}: {scientific(defect)} relative difference.")
 
 
 def scientific(x: float) -> str:
@@ -152,6 +157,15 @@ def number(x: float, digits: int = 4) -> str:
     if math.isinf(x):
         return "−∞" if x < 0 else "∞"
     return f"{x + 0.0:.{digits}g}".replace("-", "−")
+
+
+def counted(count: int, what: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "joint"), counted(2, "joint")
+    ('1 joint', '2 joints')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def vector(values: Any, digits: int = 4) -> str:

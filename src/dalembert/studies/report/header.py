@@ -1,42 +1,29 @@
 """The top of the page: the robot's name and, in one line, what one wants to know first."""
 
-import datetime
-import platform
 from html import escape
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.robots import Robot
-from dalembert.studies.report.figures import number
+from dalembert.studies.report.figures import counted, number
 from dalembert.studies.report.lanes import saturation
 from dalembert.studies.report.motion import SampledMotion
 from dalembert.studies.report.motion_sections import force_units
-from dalembert.version import __version__
 
 LONG = 12  # letters of a structure that are written out
-
-
-def made() -> str:
-    """When and with what the page was made."""
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"{now}, dalembert {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def structure(robot: Robot) -> str:
     """Joint letters, shortened if there are many, and whether the links branch, close loops or are coupled."""
     letters = robot.structure
     told = letters if len(letters) <= LONG else ", ".join(f"{letters.count(x)} {x}" for x in "FBLRPH" if x in letters)
-    more = [f"{robot.n - robot.closures} independent in {_counted(len(robot.loops), 'loop')}"] if robot.loops else []
+    more = [f"{robot.n - robot.closures} independent in {counted(len(robot.loops), 'loop')}"] if robot.loops else []
     if not robot.loops and robot.parents != tuple(range(-1, len(robot.links) - 1)):
         more.append("a tree")
     if robot.coupling is not None:
         more.append(f"{len(robot.links)} coupled links")
     return ", ".join([told, *more] if told else more) or "none"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
@@ -53,7 +40,7 @@ def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
 def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     """Words, and how they are styled."""
     count = len(robot.structure)
-    facts = [(_counted(count, "joint") + (f" ({structure(robot)})" if robot.n else ""), "")]
+    facts = [(counted(count, "joint") + (f" ({structure(robot)})" if robot.n else ""), "")]
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)

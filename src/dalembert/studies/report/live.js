@@ -2,16 +2,15 @@
 "use strict";
 
 const study = JSON.parse($("data").textContent);
-const doubles = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-const motion = Object.fromEntries(Object.entries(study.motion).map(([key, text]) => [key, doubles(text)]));
-const spec = study.live, n = spec.coupling ? spec.coupling.matrix[0].length : spec.chain.length, can = !spec.missing.all;
+const motion = Object.fromEntries(Object.entries(study.motion).map(([key, text]) => [key, new Float64Array(bytesOf(text))]));
+const spec = study.live, can = !spec.missing.all;
 const arm = mechanics({ ...spec, gravity: spec.gravity || { size: 0, down: [0, 0, -1], side: [1, 0, 0] }, bodies: spec.bodies || [] }, typeof programs === "undefined" ? null : programs);
-const panels = can ? createPanels(spec) : null;
+const { n } = arm, panels = can ? createPanels(spec) : null;
 const [first, last] = [motion.time[0], motion.time[motion.time.length - 1]];
 const zeros = () => new Float64Array(n);
 const state = { q: zeros(), qd: zeros(), qdd: zeros(), t: 0, mode: "hold", playing: false, now: first, push: null, drag: null, start: null };
 let stage = null;
-const live = { state, arm, motion, shown: {}, cost: 0, frames: 0 };
+const live = { state, arm, motion, shown: {}, frames: 0 };
 
 // --- the motion --------------------------------------------------------------------------------------------------------------
 
@@ -139,11 +138,10 @@ function advance(stamp) {  // the time since the last frame, in the arm's second
 
 function frame(stamp) {
   asked = false;
-  const begun = performance.now(), moving = state.playing || state.mode === "float" || state.mode === "drop";
+  const moving = state.playing || state.mode === "float" || state.mode === "drop";
   if (moving) { advance(stamp); ask(); } else { before = null; owed = 0; }
   if (state.drag && state.mode === "hold") live.reached = arm.reach(state.q, state.drag.target, $("keep").checked ? state.drag.pose : null);
   show(!moving || stamp - told > 60 ? stamp : null);
-  live.cost = performance.now() - begun;
   live.frames += 1;
 }
 
@@ -151,7 +149,7 @@ function show(stamp) {  // panels of many numbers follow more slowly
   const { links } = arm.poses(state.q);
   if (stage) stage.pose(links);
   if (!can) return;
-  const needed = arm.holding(state.q), motor = shownTorques(needed), { at, J, com } = arm.hand(state.q), { world } = arm;
+  const needed = arm.holding(state.q), motor = shownTorques(needed), { at, J, com } = arm.hand(state.q);
   panels.joints(state.q, motor, needed, state.q.map((_, i) => arm.beyond(state.q, i)), state.mode === "hold");
   Object.assign(live.shown, { motor: Array.from(motor), needed: Array.from(needed) });
   const ease = eigen(arm.mobility(state.q));

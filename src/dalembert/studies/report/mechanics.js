@@ -3,7 +3,6 @@
 "use strict";
 
 const dot = (a, b) => { let s = 0; for (let k = 0; k < a.length; k += 1) s += a[k] * b[k]; return s; };
-const rotated = (R, v) => [0, 1, 2].map((r) => R[3 * r] * v[0] + R[3 * r + 1] * v[1] + R[3 * r + 2] * v[2]);
 const rotatedBack = (R, v) => [0, 1, 2].map((c) => R[c] * v[0] + R[3 + c] * v[1] + R[6 + c] * v[2]);
 
 function composed(A, B) {
@@ -237,5 +236,5 @@ function mechanics(spec, programs) {
     return { rounds: used, error: Math.sqrt(best) };
   }
 
-  return { n, spec, world, weigh, torques, holding, massMatrix, friction, hand, poses, jointForces, pushed, beyond, step, energy, mobility, reach };
+  return { n, world, weigh, torques, holding, massMatrix, friction, hand, poses, pushed, beyond, step, energy, mobility, reach };
 }

@@ -1,6 +1,5 @@
 """What does not depend on the motion: the links' data, doubts about them, closed forms, conventions."""
 
-import re
 from html import escape
 from importlib import import_module
 
@@ -9,14 +8,15 @@ import numpy as np
 from dalembert.errors import optional
 from dalembert.model.check import CONVENTIONS, around
 from dalembert.robots import Robot
-from dalembert.studies.report.figures import Section, number, table_html, vector
+from dalembert.studies.report.figures import Section, number, scroll_html, table_html, vector, verdict_html
 from dalembert.symbolic.closed_form.equations import Equations, equations
-from dalembert.symbolic.closed_form.write import entry_name
+from dalembert.symbolic.closed_form.names import entry_name
+from dalembert.symbolic.closed_form.paper import seen, summands
 
 FEW = 8  # named frames that are listed at once
 SMALL = 4  # joints: more are not even tried
 SYMBOLIC, NUMERIC = 170, 120  # terms of M, C and g that a page may show with symbols, and with numbers only
-WIDTH = 105  # letters of a line of mathematics
+WIDTH = 130  # letters of a line of mathematics
 
 
 def parameters(robot: Robot) -> Section:
@@ -77,7 +77,7 @@ def doubts(robot: Robot) -> str:
     """What robot.check() finds."""
     findings = robot.check()
     if not findings:
-        return '<h3>Suspicious data</h3><p class="check good"><span aria-hidden="true">✓</span> No suspicious data found.</p>'
+        return "<h3>Suspicious data</h3>" + verdict_html("good", "No suspicious data found.")
     items = "".join(
         f"<li><b>{escape(f.link)}</b> {escape(f.message)} <span class=tag>{escape(f.topic)}</span></li>" for f in findings
     )
@@ -107,8 +107,7 @@ def closed_forms(robot: Robot) -> Section:
     parts = [f"<p>{_math(balance)}</p>", f"<p>{_shorthand(robot)}</p>"]
     for part, words in names.items():
         rows = "".join(_row(entry_name(part, i), f.latex(True)) for _, i, f in form.entries((part,)))
-        scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="{words}">'
-        parts.append(f'<h3>{words}</h3>{scroll}<table class="math">{rows}</table></div>')
+        parts.append(f"<h3>{words}</h3>" + scroll_html(f'<table class="math">{rows}</table>', words))
     return Section(key, title, "".join(parts) + _values(form))
 
 
@@ -143,29 +142,17 @@ def _row(name: str, latex: str) -> str:
 
 
 def broken(latex: str, width: int = WIDTH) -> list[str]:
-    r"""The same on several lines, broken before a + or - outside braces and parentheses.
+    r"""The same on several lines, broken before a + or - outside braces and brackets.
 
-    >>> broken(r"a + \bigl(b - c\bigr) + d", 8)
+    >>> broken(r"a + \bigl(b - c\bigr) + d", 12)
     ['a + \\bigl(b - c\\bigr)', '+ d']
     """
-    pieces, depth, start = list[str](), 0, 0
-    for match in re.finditer(r"[{}()]| (?=[+-] )", latex):
-        sign = match.group()
-        depth += (sign in "{(") - (sign in "})")
-        if sign == " " and depth == 0:
-            pieces.append(latex[start : match.start()])
-            start = match.start()
     lines = [""]
-    for piece in [*pieces, latex[start:]]:
-        if lines[-1] and _seen(lines[-1]) + _seen(piece) > width:
+    for piece, _ in summands(latex):
+        if lines[-1] and seen(lines[-1]) + seen(piece) > width:
             lines.append("")
         lines[-1] += piece
     return [line.strip() for line in lines]
-
-
-def _seen(latex: str) -> int:
-    """About how many letters are seen."""
-    return len(re.sub(r"\\[a-z]+|[{}_^ ]", "", latex))
 
 
 def _math(latex: str) -> str:

@@ -27,11 +27,6 @@ class SampledMotion(NamedTuple):
     limits: Array | None = None  # the least and the greatest torques, (2, n), where the motion was made for some
     shares: Array | None = None  # of these limits, the largest that each joint reaches around each sample, (T, n)
 
-    @property
-    def step(self) -> float:
-        """Seconds between samples."""
-        return float(self.time[1] - self.time[0])
-
 
 def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     """Two configurations within the limits, (n,) each: a third to two thirds of each joint's range apart, at most a half turn.
@@ -43,7 +38,10 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     >>> [x.round(3).tolist() for x in ends(da.robot("two_link"))]
     [[-0.745, 0.428], [0.968, -0.925]]
     """
-    low, high = _ranges(robot)
+    reach = widths(robot, 0.6, np.pi)
+    low, high = ranges(robot, reach)
+    middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
+    low, high = middle - half, middle + half  # of a wide range its middle
     fastest = np.array([joint.velocity_limit or np.inf for joint in robot.joints])  # files write 0 for unknown
     share = np.modf((np.arange(robot.n) + 1) * 0.6180339887)[0]  # of the golden ratio: spread evenly, never twice the same
     middle = (0.5 + 0.3 * (share - 0.5)) * high + (0.5 - 0.3 * (share - 0.5)) * low
@@ -52,16 +50,18 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     return np.clip(middle - move / 2, low, high), np.clip(middle + move / 2, low, high)
 
 
-def _ranges(robot: Model) -> tuple[Array, Array]:
-    """The part of each joint's range that the move may use: about its middle, at most half a revolution or 0.6 m."""
-    reach = np.array([0.6 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
+def widths(robot: Model, metres: float = 1.0, radians: float = 2 * np.pi) -> Array:
+    """How wide the range of a joint is that has no limits, (n,), by its kind."""
+    return np.array([metres if joint.kind == "prismatic" else radians for joint in robot.joints])
+
+
+def ranges(robot: Model, reach: Array) -> tuple[Array, Array]:
+    """The ends of each joint's range, (n,) each; where limits are missing it is as wide as `reach`, about zero if both are."""
     low, high = robot.lower, robot.upper
-    low, high = (
+    return (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - reach, -reach / 2)),
         np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + reach, reach / 2)),
     )
-    middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
-    return middle - half, middle + half
 
 
 def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMotion:
@@ -103,6 +103,12 @@ def torque_limits(robot: Model, motion: SampledMotion) -> Array:
         return motion.limits
     most = [joint.effort_limit or np.inf for joint in robot.joints]
     return np.array([[-x for x in most], most])
+
+
+def largest_torques(robot: Model, motion: SampledMotion) -> Array:
+    """The greatest size of every joint's force, (n,); infinite where none is known, or where it differs by direction."""
+    low, high = torque_limits(robot, motion)
+    return np.where(low == -high, high, np.inf)
 
 
 def _peaks(path: Any, time: Array) -> Array | None:

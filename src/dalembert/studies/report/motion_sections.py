@@ -7,11 +7,11 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.files.layout import column_names
 from dalembert.robots import Robot
-from dalembert.studies.report import compute
+from dalembert.studies.report import analysis
 from dalembert.studies.report.charts import Panel, Series
-from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific
+from dalembert.studies.report.figures import SHOWN, Figure, Section, check_html, figure_html, scientific, verdict_html
 from dalembert.studies.report.lanes import lanes, saturation
-from dalembert.studies.report.motion import SampledMotion, torque_limits
+from dalembert.studies.report.motion import SampledMotion, largest_torques
 
 LINES = 8  # of different colours in one chart
 ENTRIES = 36  # of the mass matrix that a page keeps
@@ -72,10 +72,10 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     """Joint forces, split by cause."""
     if not robot.n:
         return Section("torques", "Torques", NO_JOINTS)
-    split, driven = compute.torques(robot, m), robot.independent_names()
+    split, driven = analysis.torques(robot, m), robot.independent_names()
     styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
     parts = [name for name in styles if getattr(split, name).any()]
-    low, high = torque_limits(robot, m)
+    most = largest_torques(robot, m)  # lanes show limits that differ by direction
     panels = [
         Panel(
             robot.joint_names[i],
@@ -84,7 +84,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
                 *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
                 Series("total", split.total[:, i], "total", column),
             ),
-            float(high[i]) if low[i] == -high[i] else np.inf,  # lanes show limits that differ by direction
+            float(most[i]),
         )
         for i, (unit, column) in enumerate(zip(force_units(robot), column_names(robot, ["tau"]), strict=True))
         if robot.joint_names[i] in driven
@@ -126,7 +126,7 @@ def inertias(robot: Robot, m: SampledMotion) -> Section:
         which = f"{escape(robot.several[0].name)} is {robot.several[0].kind}"
         words = f"<p>Translation and rotation are separated for joints of one degree of freedom; {which}.</p>"
         return Section("mass-matrix", title, words)
-    parts = compute.inertias(robot, m)
+    parts = analysis.inertias(robot, m)
     chosen = entries(parts.total)
     panels = []
     for i, j in chosen:
@@ -176,11 +176,9 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
     key, title = "quasi-velocities", "Quasi-velocities and D(k)"
     if not robot.n:
         return Section(key, title, NO_JOINTS)
-    values = compute.quasi(robot, m)
+    values = analysis.quasi(robot, m)
     if isinstance(values, str):
-        return Section(
-            key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> Not for this robot: {escape(values)}.</p>'
-        )
+        return Section(key, title, verdict_html("doubt", f"Not for this robot: {escape(values)}."))
     locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
     everyone, drawn = list(range(robot.n)), leaders(values.nu, list(range(robot.n)))
     nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", values.nu, everyone, drawn)
@@ -224,9 +222,9 @@ def _rate_unit(robot: Robot) -> str:
 def energy(robot: Robot, m: SampledMotion) -> Section:
     """Energies of a simulation without torques."""
     key, title = "energy", "Energy of a free fall"
-    fall = compute.free(robot, m)
+    fall = analysis.free(robot, m)
     if isinstance(fall, str):
-        return Section(key, title, f'<p class="check doubt"><span aria-hidden="true">!</span> No simulation: {escape(fall)}.</p>')
+        return Section(key, title, verdict_html("doubt", f"No simulation: {escape(fall)}."))
     total, everyone = fall.kinetic + fall.potential, list(range(robot.n))
     lost = (Series("lost to friction", fall.dissipated, "s4"),) if fall.dissipated.any() else ()
     lines = (
@@ -245,6 +243,6 @@ def energy(robot: Robot, m: SampledMotion) -> Section:
         f"The total energy{', with what is lost,' if lost else ''} should be constant."
     )
     off = f"The energy balance is off by at most {scientific(fall.drift)} of the energy exchanged"
-    mark, style, why = ("!", "bad", f": do not trust this motion. {escape(fall.doubt)}") if fall.doubt else ("✓", "good", "")
-    verdict = f'<p class="check {style}"><span aria-hidden="true">{mark}</span> {off}{why}.</p>'
+    style, why = ("bad", f": do not trust this motion. {escape(fall.doubt)}") if fall.doubt else ("good", "")
+    verdict = verdict_html(style, f"{off}{why}.")
     return _section(key, title, "", (Figure("energy", "free", fall.time, panels, caption),), verdict)

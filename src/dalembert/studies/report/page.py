@@ -1,8 +1,10 @@
 """The page: sections, style, scripts and data in one file that loads nothing from the network."""
 
 import base64
+import datetime
 import hashlib
 import json
+import platform
 import re
 import zipfile
 from collections.abc import Sequence
@@ -13,11 +15,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import Error, optional
-from dalembert.studies.report.computing import Live
-from dalembert.studies.report.figures import Section, figure_data
+import numpy as np
 
-SCRIPTS = ("mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
+from dalembert.errors import Error, optional
+from dalembert.model.model import Model
+from dalembert.storage.saving import save_text
+from dalembert.studies.report.computing import Live
+from dalembert.studies.report.figures import Section, figure_data, number
+from dalembert.version import __version__
+
+SCRIPTS = ("mechanics.js", "orbit.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
 FOLDED = {"parameters": "parameters", "conventions": "conventions"}
 FOLDED |= dict.fromkeys(("mass-matrix", "quasi-velocities", "comparison"), "theory")
 
@@ -66,25 +73,47 @@ def policy(scripts: Sequence[str], styles: Sequence[str], wasm: bool = False) ->
     return f"default-src 'none'; {own}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any], live: Live, footer: str) -> str:
-    """The whole HTML text."""
+def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any], live: Live, note: str) -> str:
+    """A live page: the whole HTML text. `top` and `note`, which ends it, are HTML."""
     figures = [f for s in sections for f in s.figures]
     data = {**data, "live": live.data, "figures": {f.key: figure_data(f) for f in figures}}
-    style, scripts = own_file("report.css"), [three(), *([live.script] if live.script else []), *map(own_file, SCRIPTS)]
+    scripts = [three(), *([live.script] if live.script else []), *map(own_file, SCRIPTS)]
+    after = [f'<script type="application/json" id="data">{embedded(data)}</script>', *(f"<script>{x}</script>" for x in scripts)]
+    return _document(title, f"{top}\n{_body(sections)}", note, scripts, live.wasm, after)
+
+
+def save_section(path: Any, robot: Model, part: Section, *facts: str) -> Path:
+    """A section as a page of its own, without scripts, which loads nothing; `facts` follow those about the robot."""
+    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg", *facts]))
+    kind = f"dalembert {part.key}"
+    top = f'<header><p class="kind">{kind}</p><h1>{escape(robot.name)}</h1><p class="facts"><span>{told}</span></p></header>'
+    return save_text(path, _document(f"{robot.name} · {kind}", f"{top}\n<main>{_section(part)}</main>"))
+
+
+def _document(
+    title: str, body: str, note: str = "", scripts: Sequence[str] = (), wasm: bool = False, after: Sequence[str] = ()
+) -> str:
+    """The whole file: its head with the policy for these scripts, the body, when and with what it was made, and what follows."""
+    style = own_file("report.css")
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts, [style], live.wasm)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts, [style], wasm)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             '<link rel="icon" href="data:,">',
-            f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-            f"{top}\n{_body(sections)}\n{footer}",
-            f'<script type="application/json" id="data">{embedded(data)}</script>',
-            *(f"<script>{script}</script>" for script in scripts),
+            f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}",
+            f"<footer><p>Made {_made()}. {note}</p></footer>",
+            *after,
             "</body>\n</html>\n",
         ]
     )
+
+
+def _made() -> str:
+    """When and with what the page was made."""
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"{now}, dalembert {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def _body(sections: Sequence[Section]) -> str:
@@ -109,21 +138,3 @@ def _body(sections: Sequence[Section]) -> str:
 def _section(section: Section, heading: bool = True) -> str:
     title = f"<h2>{escape(section.title)}</h2>" if heading else ""
     return f'<section id="{section.key}">{title}{section.body}</section>'
-
-
-def plain_page(kind: str, name: str, facts: str, part: Section, footer: str) -> str:
-    """A page of one section: without scripts, and it loads nothing. `facts` and `footer` are HTML."""
-    style, title = own_file("report.css"), escape(name)
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy([], [style])}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-            f"<title>{title} · dalembert {kind}</title>\n<style>{style}</style>\n</head>\n<body>",
-            f'<header><p class="kind">dalembert {kind}</p><h1>{title}</h1>',
-            f'<p class="facts"><span>{facts}</span></p></header>',
-            f"<main>{_section(part)}</main>",
-            f"<footer><p>{footer}</p></footer>\n</body>\n</html>\n",
-        ]
-    )

@@ -18,7 +18,7 @@ function say(element, text) {  // the page is touched only where something chang
 }
 
 function createPanels(spec) {
-  const n = spec.chain.length;
+  const n = spec.prismatic.length;  // of coupled joints the independent ones
   const rows = spec.prismatic.map((_, i) => ({
     row: $(`row${i}`), slider: $(`q${i}`), place: $(`place${i}`), bar: $(`bar${i}`), need: $(`need${i}`), effort: $(`effort${i}`),
   }));

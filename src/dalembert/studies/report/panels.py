@@ -7,6 +7,7 @@ from typing import Any
 
 from dalembert.robots import Robot
 from dalembert.studies.report.charts import legend
+from dalembert.studies.report.figures import scroll_html
 from dalembert.studies.report.motion import SampledMotion
 
 FIELDS = (("Earth", 9.81), ("Mars", 3.73), ("Moon", 1.62), ("none", 0.0))  # m/s^2
@@ -36,7 +37,7 @@ def hero(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], looks: bo
     notes = [f"Not drawn: {reason}" for reason in undrawn[:MOST_UNDRAWN]]
     notes += [f"And {len(undrawn) - MOST_UNDRAWN} more are not drawn."] if len(undrawn) > MOST_UNDRAWN else []
     live = not data["missing"].get("all")
-    return f'<div class="hero">{_view(robot, motion, looks, live)}{_controls(robot, data, notes)}</div>{_keys()}'
+    return f'<div class="hero">{_view(robot, motion, looks, live)}{_controls(robot, motion, data, notes)}</div>{_keys()}'
 
 
 def _view(robot: Robot, motion: SampledMotion, looks: bool, live: bool) -> str:
@@ -85,7 +86,7 @@ def _dock(motion: SampledMotion, live: bool) -> str:
     )
 
 
-def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> str:
+def _controls(robot: Robot, motion: SampledMotion, data: Mapping[str, Any], notes: Sequence[str]) -> str:
     status, told = '<p id="status" role="status"></p>', "".join(f'<p class="note">{escape(x)}</p>' for x in notes)
     if reason := data["missing"].get("all"):
         return f'<aside class="controls"><h2>Not live</h2><p class="check doubt">{escape(reason)}</p>{status}{told}</aside>'
@@ -94,16 +95,17 @@ def _controls(robot: Robot, data: Mapping[str, Any], notes: Sequence[str]) -> st
     return (
         '<aside class="controls" aria-label="Controls"><h2>Joints</h2>'
         f'<p class="what">{key}</p>'
-        f"{_joints(robot, data)}{_knobs(data)}{status}{reasons}</aside>"
+        f"{_joints(robot, motion, data)}{_knobs(data)}{status}{reasons}</aside>"
     )
 
 
-def _joints(robot: Robot, data: Mapping[str, Any]) -> str:
+def _joints(robot: Robot, motion: SampledMotion, data: Mapping[str, Any]) -> str:
     rows: list[str] = []
+    whose, none = ("", "no limit known") if motion.limits is None else (", for which the motion was made", "no limit shown")
     for i, short in enumerate(short_names(robot.joint_names)):
         name, (low, high), limit = robot.joint_names[i], data["ranges"][i], data["efforts"][i]
         prismatic = data["prismatic"][i]
-        told = f"limit {limit:.4g} {'N' if prismatic else 'N m'}" if limit is not None else "no limit known"
+        told = f"limit {limit:.4g} {'N' if prismatic else 'N m'}{whose}" if limit is not None else none
         step = 0.001 if prismatic else 0.5 * 3.141592653589793 / 180
         rows.append(
             f'<div id="row{i}"><label for="q{i}" title="{escape(name)}">{escape(short)}</label>'
@@ -216,7 +218,7 @@ def _matrix(robot: Robot) -> str:
         style = "" if n > WRITTEN else "written" if n <= TIGHT else "written tight"
         rows = ("<tr>" + cell * n + "</tr>") * n
         table = f'<table id="matrix" class="{style}" aria-label="Mass matrix"><tbody>{rows}</tbody></table>'
-        body = f'<div class="scroll" tabindex="0" role="region" aria-label="Mass matrix">{table}</div>'
+        body = scroll_html(table, "Mass matrix")
     kinds = {joint.kind == "prismatic" for joint in robot.joints}
     units = "kg m², kg m, kg" if len(kinds) > 1 else "kg" if True in kinds else "kg m²"
     words = f"{units}. Colour: coupling, M<sub>ij</sub> / √(M<sub>ii</sub> M<sub>jj</sub>); blue positive, orange negative."

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.storage.saving import save_text
 from dalembert.studies.report.charts import LEFT, TOP, Box, axes, legend, line_path, raised
-from dalembert.studies.report.figures import Section, number, table_html
-from dalembert.studies.report.header import made
-from dalembert.studies.report.page import plain_page
+from dalembert.studies.report.figures import Section, number, table_html, verdict_html
+from dalembert.studies.report.page import save_section
 from dalembert.studies.report.pictures import coloured, image, shaded
 from dalembert.sweeps.plots import Pictured, height, maps_of, middles, poses_of, scale_of
 from dalembert.sweeps.section import raster
@@ -37,15 +35,13 @@ def section(found: Sizing) -> Section:
 
 
 def write(path: Any, found: Sizing) -> Path:
-    """The page: one file without scripts that loads nothing."""
-    facts = f"{found.robot.n} joints, {number(found.robot.total_mass)} kg, payload {escape(found.payload_words)}"
-    return save_text(path, plain_page("sizing", found.robot.name, facts, section(found), f"Made {made()}."))
+    """The section as a page of its own."""
+    return save_section(path, found.robot, section(found), f"payload {found.payload_words}")
 
 
 def _told(line: str) -> str:
     bad = not line.startswith(("Every", "Largest", "The duty cycle is within")) or "none:" in line
-    mark, style = ("!", "bad") if bad else ("✓", "good")
-    return f'<p class="check {style}"><span aria-hidden="true">{mark}</span> {escape(line)}</p><br>'
+    return verdict_html("bad" if bad else "good", escape(line)) + "<br>"
 
 
 def _table(found: Sizing) -> str:

@@ -1,10 +1,9 @@
-// The shapes of the robot's own file: boxes, cylinders, spheres and packed meshes. Needs scene.js.
+// The shapes of the robot's own file: boxes, cylinders, spheres and packed meshes. Needs scene.js and charts.js.
 "use strict";
 
 // A mesh from 16-bit coordinates, corner by corner: edges sharper than about 35 degrees stay sharp. Each part has its own material.
 function meshShape({ low, span, points, faces, parts }) {
-  const whole = (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-  const F = whole(faces), P = Float32Array.from(whole(points), (x, k) => low[k % 3] + (x * span) / 65535), around = new Map();
+  const F = new Uint16Array(bytesOf(faces)), P = Float32Array.from(new Uint16Array(bytesOf(points)), (x, k) => low[k % 3] + (x * span) / 65535), around = new Map();
   const corner = (i) => new THREE.Vector3().fromArray(P, 3 * i), areas = [], units = [], place = [], normals = [];
   for (let k = 0; k < F.length; k += 3) {
     const a = corner(F[k]), area = corner(F[k + 1]).sub(a).cross(corner(F[k + 2]).sub(a));

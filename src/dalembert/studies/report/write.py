@@ -24,7 +24,7 @@ from dalembert.studies.report import computing, model_sections, motion_sections,
 from dalembert.studies.report.charted import charted
 from dalembert.studies.report.comparison import comparison
 from dalembert.studies.report.figures import Section
-from dalembert.studies.report.header import header, made
+from dalembert.studies.report.header import header
 from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
 from dalembert.studies.report.panels import cards, hero
@@ -159,7 +159,7 @@ def _page(
     counts = computing.counted(robot, compared if robot is own else None)
     flies = any(link.joint.kind == "free" for link in own.links)
     stage = looking(robot, motion, looks)
-    computed = computing.live(robot, stage, everything)
+    computed = computing.live(robot, motion, stage, everything)
     data = {
         "name": safe_name(robot.name),
         "links": list(robot.link_names),
@@ -172,7 +172,10 @@ def _page(
         + hero(robot, motion, computed.data, bool(looks.shapes), [why for _, why in looks.missing])
         + cards(robot, computed.data, counts)
     )
-    return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, _footer(kind))
+    note = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence)."
+    if kind == "study":
+        note += " The file motion.csv beside it has the motion with all digits, as the commands read it."
+    return page(f"{robot.name} · dalembert {kind}", top, sections, data, computed, note)
 
 
 def _looks(robot: Robot) -> Visuals:
@@ -205,10 +208,3 @@ def safe_name(name: str) -> str:
     'my-arm-script'
     """
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:60] or "robot"
-
-
-def _footer(kind: str) -> str:
-    words = "One file that loads nothing from the network; the 3D view uses three.js (MIT licence). "
-    if kind == "study":
-        words += "The file motion.csv beside it has the motion with all digits, as the commands read it."
-    return f"<footer><p>Made {made()}. {words}</p></footer>"

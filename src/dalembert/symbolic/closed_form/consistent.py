@@ -13,9 +13,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 from dalembert.errors import Error, brief
-from dalembert.symbolic.closed_form.form import Symbols
 from dalembert.symbolic.closed_form.meaning import lone_name, names_in, valued
 from dalembert.symbolic.closed_form.rational import exact
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.symbolic.parameters import Symbolic
 
 TOLERANCE = 1e-9  # relative, of numbers that should be equal

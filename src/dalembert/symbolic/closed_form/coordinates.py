@@ -10,8 +10,9 @@ from dalembert.algebra.precise import arctan2, cos_sin
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model, freed
-from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.form import Form
 from dalembert.symbolic.closed_form.rational import exact, exactly
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.trace.exact import Angle
 
 MOST = 200  # of divisors, and of harmonics of one joint: gears beyond it would not fit into products

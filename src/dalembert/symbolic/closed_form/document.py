@@ -1,18 +1,18 @@
 """Equations as files: a complete LaTeX document, Markdown with mathematics, or text."""
-# ruff: noqa: D102 - the members of a protocol need no words of their own
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from dalembert.symbolic.closed_form.book import described, letters
 from dalembert.symbolic.closed_form.coordinates import told
-from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.form import Form
 from dalembert.symbolic.closed_form.meaning import lone_name
 from dalembert.symbolic.closed_form.names import latex_name
 from dalembert.symbolic.closed_form.paper import document, escaped_text, in_latex, in_markdown, plain, save
 from dalembert.symbolic.closed_form.write import LatexStyle, powered
-from dalembert.symbolic.parameters import Symbolic
+
+if TYPE_CHECKING:
+    from dalembert.symbolic.closed_form.equations import Equations
 
 _BALANCE = r"\mathbf{M}(q)\,\ddot{q} + \mathbf{C}(q, \dot{q})\,\dot{q} + \mathbf{g}(q) = \tau"
 _OF_LOOPS = (
@@ -29,37 +29,7 @@ _TITLES = {
 _NOTHING = "The robot has no joints, so there are no equations."
 
 
-class Equations(Protocol):
-    """What is written: the parts of `equations.Equations` that this module reads."""
-
-    @property
-    def robot(self) -> Symbolic: ...
-    @property
-    def symbols(self) -> Symbols: ...
-    @property
-    def where(self) -> Mapping[str, Any]: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def values(self) -> Mapping[str, float]: ...
-    @property
-    def tau(self) -> Any: ...
-    @property
-    def tree(self) -> Any: ...
-    @property
-    def note(self) -> str: ...
-    @property
-    def parts(self) -> tuple[str, ...]: ...
-    @property
-    def phi(self) -> Any: ...
-    @property
-    def loops(self) -> Any: ...
-    def parameters(self) -> Mapping[str, Form]: ...
-    def latex(self, short: bool = ..., parts: Any = ...) -> str: ...
-    def __str__(self) -> str: ...
-
-
-def save_equations(equations: Equations, path: str | Path, short: bool) -> Path:
+def save_equations(equations: "Equations", path: str | Path, short: bool) -> Path:
     """Write the equations in the language that the file's ending names."""
     writers = {
         ".tex": lambda: _tex(equations, short),
@@ -69,7 +39,7 @@ def save_equations(equations: Equations, path: str | Path, short: bool) -> Path:
     return save(path, writers, "equations")
 
 
-def balance(equations: Equations) -> list[str]:
+def balance(equations: "Equations") -> list[str]:
     """What the parts are to each other, in words; nothing of a robot whose joints are all free."""
     model, symbols = equations.robot.model, equations.symbols
     lines = [f"{name} = {form}" for name, form in told(symbols, model)]
@@ -96,7 +66,7 @@ class _Parameter(NamedTuple):
     value: float | None
 
 
-def _parameters(equations: Equations) -> list[_Parameter]:
+def _parameters(equations: "Equations") -> list[_Parameter]:
     own, known = equations.values, letters(equations.robot, equations.where)
     forms = [*equations.tau, *(equations.phi if equations.robot.model.loops else ())]
     powers = [term.powers for form in forms for term in form.decoded()]
@@ -105,14 +75,14 @@ def _parameters(equations: Equations) -> list[_Parameter]:
     return [_Parameter(name, "; ".join(dict.fromkeys(x.words for x in known.get(name, ()))), own.get(name)) for name in names]
 
 
-def rewritten(equations: Equations) -> list[tuple[str, Form]]:
+def rewritten(equations: "Equations") -> list[tuple[str, Form]]:
     """What is written with other letters, in words, and how: the centre of mass of link 1, -l/2."""
     made, where = equations.robot, equations.where
     own, scalars = dict(zip(made.names, map(float, made.values), strict=True)), equations.parameters()
     return [(described(name, own), scalars[name]) for name in made.names if name in where and lone_name(where[name]) is None]
 
 
-def _listed(equations: Equations, short: bool) -> list[str]:
+def _listed(equations: "Equations", short: bool) -> list[str]:
     """The parameters, one line each, in words and mathematics."""
     style = LatexStyle(equations.symbols, short)
     lines: list[str] = []
@@ -126,7 +96,7 @@ def _listed(equations: Equations, short: bool) -> list[str]:
     return [*lines, f"gravity in the base frame, m/s²: $({down})$" if any(field) else "no gravity"]
 
 
-def _notes(equations: Equations, short: bool) -> list[str]:
+def _notes(equations: "Equations", short: bool) -> list[str]:
     """The remarks before the formulas."""
     angles = [i + 1 for i, letter in enumerate(equations.symbols.joints) if letter != "P"]
     notes = _of_loops(equations)
@@ -141,7 +111,7 @@ def _notes(equations: Equations, short: bool) -> list[str]:
     return [*notes, *([equations.note] if equations.note else []), *([] if equations.symbols.joints else [_NOTHING])]
 
 
-def _of_loops(equations: Equations) -> list[str]:
+def _of_loops(equations: "Equations") -> list[str]:
     """Which joints are independent, and where angles begin."""
     if not equations.robot.model.loops:
         return []
@@ -156,7 +126,7 @@ def _of_loops(equations: Equations) -> list[str]:
     return [*notes, *([f"Angles: ${', '.join(begin)}$ rad."] if begin else [])]
 
 
-def _tex(equations: Equations, short: bool) -> str:
+def _tex(equations: "Equations", short: bool) -> str:
     parts = [*(f"\\[ {line} \\]" for line in _balances(equations)), *_notes(equations, short)]
     if equations.symbols.joints:
         parts += [f"\\section*{{{_TITLES[p]}}}\n{in_latex(equations.latex(short, p))}" for p in equations.parts]
@@ -165,7 +135,7 @@ def _tex(equations: Equations, short: bool) -> str:
     return document(f"Equations of motion of {equations.robot.model.name}", parts)
 
 
-def _markdown(equations: Equations, short: bool) -> str:
+def _markdown(equations: "Equations", short: bool) -> str:
     lines = [f"# Equations of motion of {plain(equations.robot.model.name)}", *(f"$$ {x} $$" for x in _balances(equations))]
     lines += _notes(equations, short)
     if equations.symbols.joints:
@@ -175,11 +145,11 @@ def _markdown(equations: Equations, short: bool) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _balances(equations: Equations) -> tuple[str, ...]:
+def _balances(equations: "Equations") -> tuple[str, ...]:
     return _OF_LOOPS if equations.robot.model.loops else (_BALANCE,)
 
 
-def _text(equations: Equations) -> str:
+def _text(equations: "Equations") -> str:
     values = [f"{name} = {value:.12g}  # {words}" for name, words, value in _parameters(equations) if value is not None]
     values += [f"# {words}: {form}" for words, form in rewritten(equations)]
     values.append(f"# gravity in the base frame, m/s²: ({', '.join(map(str, equations.symbols.forms(equations.tree.gravity)))})")

@@ -22,7 +22,7 @@ from dalembert.symbolic.closed_form.book import known_values, letters, meanings
 from dalembert.symbolic.closed_form.consistent import check_claims
 from dalembert.symbolic.closed_form.coordinates import coordinate_letters, divisors, gathered, offsets, tree_positions
 from dalembert.symbolic.closed_form.document import balance, save_equations
-from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.form import Form
 from dalembert.symbolic.closed_form.loops import LoopForms, shown
 from dalembert.symbolic.closed_form.meaning import names_in, parsed, valued
 from dalembert.symbolic.closed_form.names import check_names, entry_name, label
@@ -31,6 +31,7 @@ from dalembert.symbolic.closed_form.quotient import Quotient
 from dalembert.symbolic.closed_form.rational import exact, exactly
 from dalembert.symbolic.closed_form.settle import settled, settled_mass_matrix
 from dalembert.symbolic.closed_form.shared import Shared
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.symbolic.closed_form.values import ClosedValues, Values, closed_values, evaluated
 from dalembert.symbolic.parameters import PARTS, Symbolic, named
 from dalembert.trace.program import Program, trace
@@ -211,9 +212,13 @@ class Equations:
         rubbing = [link.joint.name for link in self.robot.model.links if link.joint.rubs]
         return "Friction is not included." if rubbing else ""
 
-    def __str__(self) -> str:
-        lines = [f"{label(part, i)} = {form}" for part, i, form in self.entries()]
+    def text(self, parts: Sequence[str] | str | None = None) -> str:
+        """A line for each entry, of all parts or some, after comments on what is not in them."""
+        lines = [f"{label(part, i)} = {form}" for part, i, form in self.entries(parts)]
         return "\n".join([*(f"# {line}" for line in balance(self)), *([f"# {self.note}"] if self.note else []), *lines])
+
+    def __str__(self) -> str:
+        return self.text()
 
     def __repr__(self) -> str:
         return f"<Equations {self.robot.model.name}: {', '.join(self.names) or 'numbers only'}>"

@@ -20,7 +20,7 @@ from dalembert.formulations.lie_closed_form import screws
 from dalembert.model.model import Model, freed
 from dalembert.symbolic.closed_form.equations import equations
 from dalembert.symbolic.closed_form.form import Form
-from dalembert.symbolic.closed_form.paper import broken, document, in_markdown, plain, save
+from dalembert.symbolic.closed_form.paper import broken, in_markdown, save_display
 from dalembert.symbolic.closed_form.settle import settled
 
 _X, _Y = r"\mathrm{Ad}_2^2 A_1", r"\mathrm{Ad}_2^2 [A_1, A_2]"
@@ -73,13 +73,7 @@ class LieForm:
     def save(self, path: str | Path, short: bool = True) -> Path:
         """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
         title = f"{self.robot}: M and C in inner products of screws"
-        notes = [self.note] if self.note else []
-        writers = {
-            ".tex": lambda: document(title, [*notes, self.latex(short)]),
-            ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(self.latex(short))]) + "\n",
-            ".txt": lambda: f"# {title}\n{self}\n",
-        }
-        return save(path, writers, "equations")
+        return save_display(path, title, self.note, lambda: self.latex(short), self.__str__)
 
 
 def lie_two_joint(robot: Model, symbols: Sequence[str] | str = (), *, where: Mapping[str, Any] | str | None = None) -> LieForm:

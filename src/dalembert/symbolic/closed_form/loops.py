@@ -21,10 +21,11 @@ from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.model.tree import Tree
 from dalembert.symbolic.closed_form.coordinates import tree_positions
-from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.form import Form
 from dalembert.symbolic.closed_form.quotient import Quotient, solved
 from dalembert.symbolic.closed_form.rational import exactly
 from dalembert.symbolic.closed_form.settle import settled
+from dalembert.symbolic.closed_form.symbols import Symbols
 
 MOST_EQUATIONS = 4  # of a determinant that is still read
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from dalembert.errors import Error
-from dalembert.symbolic.closed_form.form import Symbols
+from dalembert.symbolic.closed_form.symbols import Symbols
 
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho"),

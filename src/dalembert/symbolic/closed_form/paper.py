@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def broken(latex: str, width: int = WIDTH) -> str:
     a + b \\
     &\quad - c \bigl(d + e\bigr)
     """
-    pieces = _pieces(latex, width)
+    pieces = summands(latex, width)
     lines = [""]
     for k, (text, inside) in enumerate(pieces):
         long = inside == 0 and any(deeper for _, deeper in pieces[k + 1 : k + 2])
@@ -108,7 +109,7 @@ def broken(latex: str, width: int = WIDTH) -> str:
     return " ".join(lines)
 
 
-def _pieces(latex: str, width: int) -> list[tuple[str, int]]:
+def summands(latex: str, width: float = inf) -> list[tuple[str, int]]:
     r"""What stays on one line: summands, of long ones those in their brackets; each with the number of brackets it begins in."""
     signs = {0: 0}  # place: brackets around it; of signs outside braces and outside a \cos(...)
     braces = brackets = 0
@@ -140,6 +141,17 @@ def seen(latex: str) -> int:
 def document(title: str, parts: Iterable[str]) -> str:
     """A complete LaTeX document; the title is text, the parts are LaTeX."""
     return HEAD + "\n\n".join([f"\\section*{{{escaped(title)}}}", *parts]) + "\n\\end{document}\n"
+
+
+def save_display(path: Any, title: str, note: str, latex: Callable[[], str], text: Callable[[], str]) -> Path:
+    """Write one display with its title and a note, if there is one, as LaTeX (.tex), Markdown (.md) or text (.txt)."""
+    notes = [note] if note else []
+    writers = {
+        ".tex": lambda: document(title, [*notes, latex()]),
+        ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(latex())]) + "\n",
+        ".txt": lambda: f"# {title}\n{text()}\n",
+    }
+    return save(path, writers, "equations")
 
 
 def save(path: Any, writers: Mapping[str, Callable[[], str]], what: str) -> Path:

@@ -15,7 +15,7 @@ SHORT = 10**6  # denominators beyond it are those of rounded numbers
 class Quotient(NamedTuple):
     """A closed form over another one.
 
-    >>> from dalembert.symbolic.closed_form.form import Symbols
+    >>> from dalembert.symbolic.closed_form.symbols import Symbols
     >>> s = Symbols(("a", "b"), "RR")
     >>> quotient(2 * s["a"] * s["b"] * s.angle(0).sin(), -4 * s["b"] * s.angle(1).cos())
     -a*sin(q1)/(2*cos(q2))

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.cached import cached_property
-from dalembert.symbolic.closed_form.form import Symbols
 from dalembert.symbolic.closed_form.names import braced, entry_name, label
-from dalembert.symbolic.closed_form.paper import display, document, in_markdown, plain, save
+from dalembert.symbolic.closed_form.paper import display, in_markdown, save_display
 from dalembert.symbolic.closed_form.rational import exact
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.symbolic.closed_form.write import LatexStyle, TextStyle
 from dalembert.trace.program import Program, operands
 
@@ -113,13 +113,7 @@ class Shared:
     def save(self, path: str | Path) -> Path:
         """Write a complete LaTeX document (.tex), Markdown with mathematics (.md), or text (.txt)."""
         title = f"{self.symbols.robot}: {', '.join(v.name for v in self.program.outputs)} with shared subexpressions"
-        notes = [self.note] if self.note else []
-        writers = {
-            ".tex": lambda: document(title, [*notes, self.latex()]),
-            ".md": lambda: "\n\n".join([f"# {plain(title)}", *notes, in_markdown(self.latex())]) + "\n",
-            ".txt": lambda: f"# {title}\n{self}\n",
-        }
-        return save(path, writers, "equations")
+        return save_display(path, title, self.note, self.latex, self.__str__)
 
 
 class _Writer:

@@ -1,7 +1,10 @@
 """Terms with harmonics and exponents packed into integers: (2 k for a cosine, 2 k + 1 for a sine; exponents) -> coefficient."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dalembert.symbolic.closed_form.form import Form
 
 TRIG, POWER = 12, 8  # bits for a digit of k, and for an exponent
 HIGHEST = 127  # exponent that fits
@@ -56,14 +59,7 @@ def digits(x: int, bits: int, count: int) -> tuple[int, ...]:
     return tuple(reversed(values))
 
 
-class Terms(Protocol):
-    """A form: its terms over one denominator."""
-
-    terms: dict[Key, Any]
-    over: int
-
-
-def sizes_of(form: Terms) -> dict[int, float]:
+def sizes_of(form: "Form") -> dict[int, float]:
     """The largest coefficient before each product of symbols."""
     sizes: dict[int, float] = {}
     over = form.over
@@ -84,7 +80,7 @@ def largest_of(*sizes: Mapping[int, float]) -> dict[int, float]:
     return largest
 
 
-def sizes_of_product(a: Terms, b: Terms) -> dict[int, float]:
+def sizes_of_product(a: "Form", b: "Form") -> dict[int, float]:
     """Of what was added up in a product: what is far below it has cancelled but for rounding."""
     sizes: dict[int, float] = {}
     right = sizes_of(b)

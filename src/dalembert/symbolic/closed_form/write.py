@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 from dalembert.arguments import flag
 from dalembert.errors import optional
-from dalembert.symbolic.closed_form.form import Form, Symbols, Term
+from dalembert.symbolic.closed_form.form import Form, Term
 from dalembert.symbolic.closed_form.names import braced, latex_name
-from dalembert.symbolic.closed_form.names import entry_name as entry_name
-from dalembert.symbolic.closed_form.names import label as label
+from dalembert.symbolic.closed_form.symbols import Symbols
 
 
 class Piece(NamedTuple):

@@ -19,7 +19,8 @@ from dalembert.symbolic.closed_form.paper import HEAD, display, escaped_text, in
 from dalembert.symbolic.closed_form.write import powered
 from dalembert.symbolic.derivation.latex import equation, matrix, shown
 from dalembert.symbolic.derivation.letters import Lettered, lettered
-from dalembert.symbolic.derivation.methods import FAMILIES, METHODS, Entry, Step
+from dalembert.symbolic.derivation.methods import FAMILIES, METHODS
+from dalembert.symbolic.derivation.steps import Entry, Step
 from dalembert.symbolic.parameters import PARTS
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
@@ -175,15 +176,8 @@ def derive(
             "symbols=('mass', 'gravity') or symbols=(), robot.snapped(tol) if its angles are nearly right angles, or "
             "equations(robot).shared(), which writes the result with shared subexpressions"
         ) from None
-    bare = without_armature(without_friction(robot))
-    q, qd, given = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
-    derived = _evaluate(letters, method, steps, q, qd, given)
-    compute = forward_dynamics if METHODS[method].forward else inverse_dynamics
-    expected = compute(bare, q, qd, given, backend="numpy")
-    qdd, tau = (derived, given) if METHODS[method].forward else (given, derived)
-    check = Check(q, qd, qdd, tau, expected, float(np.abs(derived - expected).max()))
     rubbing = any(link.joint.rubs or link.joint.armature for link in robot.links)
-    return Derivation(robot.name, method, steps, check, letters, rubbing)
+    return Derivation(robot.name, method, steps, _compared(robot, letters, method, steps), letters, rubbing)
 
 
 def _has_derivation(method: str) -> None:
@@ -191,6 +185,17 @@ def _has_derivation(method: str) -> None:
         if isinstance(method, str) and method in others:
             raise Error(f"{method} has no derivation; use that of {derived}, which derives what it evaluates")
     choice(method, "method of a derivation:", METHODS)
+
+
+def _compared(robot: Model, letters: Lettered, method: str, steps: Sequence[Step]) -> Check:
+    """The last step at a state, and what the library computes there without friction and rotors."""
+    bare = without_armature(without_friction(robot))
+    q, qd, given = np.random.default_rng(0).uniform(-1, 1, (3, robot.n)).round(3)
+    derived = _evaluate(letters, method, steps, q, qd, given)
+    compute = forward_dynamics if METHODS[method].forward else inverse_dynamics
+    expected = compute(bare, q, qd, given, backend="numpy")
+    qdd, tau = (derived, given) if METHODS[method].forward else (given, derived)
+    return Check(q, qd, qdd, tau, expected, float(np.abs(derived - expected).max()))
 
 
 def _evaluate(letters: Lettered, method: str, steps: Sequence[Step], q: Any, qd: Any, given: Any) -> Any:

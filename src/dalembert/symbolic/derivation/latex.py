@@ -16,7 +16,7 @@ TOGETHER = 2  # equal entries on one line
 def shown(x: Form) -> str:
     r"""A scalar on one line.
 
-    >>> from dalembert.symbolic.closed_form.form import Symbols
+    >>> from dalembert.symbolic.closed_form.symbols import Symbols
     >>> s = Symbols(("m1",), "R")
     >>> print(shown(s["m1"] * s.angle(0).cos() / 2 - s["m1"]))
     m_1 \bigl(-1 + \frac{1}{2} C_1\bigr)

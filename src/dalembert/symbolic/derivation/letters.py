@@ -10,7 +10,8 @@ from dalembert.model.tree import Tree
 from dalembert.symbolic.closed_form.book import book, check_letters, known_values, letters, meanings
 from dalembert.symbolic.closed_form.document import rewritten
 from dalembert.symbolic.closed_form.equations import equations
-from dalembert.symbolic.closed_form.form import Form, Symbols
+from dalembert.symbolic.closed_form.form import Form
+from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.symbolic.parameters import symbolic
 
 

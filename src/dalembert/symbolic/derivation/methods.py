@@ -1,7 +1,6 @@
 """The steps of each method for one robot: the formulations' own functions, run on letters."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,61 +18,9 @@ from dalembert.formulations import (
 from dalembert.formulations.shared.axes import free_axis, gain
 from dalembert.formulations.shared.filter import Filter, Links, bias, force_cross, handed_on, inertia_rates, links
 from dalembert.formulations.shared.homogeneous import first_partials, kinematics, second_partials
-from dalembert.symbolic.closed_form.settle import settled
 from dalembert.symbolic.derivation import words
 from dalembert.symbolic.derivation.letters import Lettered
-
-
-class Entry(NamedTuple):
-    """A value with its LaTeX name."""
-
-    latex: str
-    value: Any
-
-
-Entries = dict[str, Entry]
-
-
-class Step(NamedTuple):
-    """One step: its title, its values by plain names such as U21, the formula and its number, and a remark."""
-
-    title: str
-    entries: Mapping[str, Entry]
-    equation: str
-    formula: str
-    remark: str
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The values by name: arrays of symbolic scalars, which SymPy takes as they are."""
-        return {name: entry.value for name, entry in self.entries.items()}
-
-
-class Method(NamedTuple):
-    """A method's title, its source, the texts of its steps, and their values.
-
-    `letters` are symbols beside those of the robot, one for each joint: values that are found on the way and kept as letters, and
-    tau of forward dynamics.
-    """
-
-    title: str
-    source: str
-    words: Sequence[words.Words]
-    values: Callable[[Lettered], list[Entries]]
-    letters: tuple[str, ...] = ()
-    forward: bool = False
-
-    def steps(self, x: Lettered) -> tuple[Step, ...]:
-        """The steps for one robot."""
-        prismatic = any(sigma != 0 for _, sigma in x.tree.screw)
-        offset = any(entry != 0 for entry in np.ravel(x.tree.before.translation))
-
-        def step(said: words.Words, entries: Entries) -> Step:
-            remarks = said.remark, said.if_prismatic if prismatic else "", said.if_offset if offset else ""
-            clean = {name: Entry(entry.latex, settled(x.symbols.forms(entry.value))[()]) for name, entry in entries.items()}
-            return Step(said.title, clean, said.equation, said.formula, " ".join(filter(None, remarks)))
-
-        return tuple(step(said, entries) for said, entries in zip(self.words, self.values(x), strict=True))
+from dalembert.symbolic.derivation.steps import Entries, Entry, Method, each, one, own
 
 
 def lagrange_euler_steps(x: Lettered) -> list[Entries]:
@@ -84,15 +31,15 @@ def lagrange_euler_steps(x: Lettered) -> list[Entries]:
     D, H, h, c = lagrange_euler.lagrange_euler_terms(tree, x.q, x.qd)
     W = {i: W for i, W in enumerate(k.W) if tree.parents[i] >= 0}
     return [
-        _each("A", k.A, r"{}^{<parent>}\mathbf{A}_{<>}", tree.parents) | _each("W", W, r"{}^{0}\mathbf{A}_{<>}"),
-        _each("Q", k.Q, r"\mathbf{Q}_{<>}"),
-        _each("U", first_partials(tree, k), r"\mathbf{U}_{<>}"),
-        _each("U", second, r"\mathbf{U}_{<>}"),
-        _each("J", k.J, r"\mathbf{J}_{<>}"),
-        _one("D", D, r"\mathbf{D}"),
-        _each("H", H, r"\left[h_{<>km}\right]") | _one("h", h, r"\mathbf{h}"),
-        _one("c", c, r"\mathbf{c}"),
-        _each("tau", lagrange_euler.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+        each("A", k.A, r"{}^{<parent>}\mathbf{A}_{<>}", tree.parents) | each("W", W, r"{}^{0}\mathbf{A}_{<>}"),
+        each("Q", k.Q, r"\mathbf{Q}_{<>}"),
+        each("U", first_partials(tree, k), r"\mathbf{U}_{<>}"),
+        each("U", second, r"\mathbf{U}_{<>}"),
+        each("J", k.J, r"\mathbf{J}_{<>}"),
+        one("D", D, r"\mathbf{D}"),
+        each("H", H, r"\left[h_{<>km}\right]") | one("h", h, r"\mathbf{h}"),
+        one("c", c, r"\mathbf{c}"),
+        each("tau", lagrange_euler.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
     ]
 
 
@@ -102,17 +49,17 @@ def newton_euler_steps(x: Lettered) -> list[Entries]:
     poses = [tree.pose(i, x.q[i]) for i in range(len(tree.parents))]
     passed = newton_euler.newton_euler_pass(tree, x.q, x.qd, x.qdd)
     constants = (
-        _each("R", [pose.rotation for pose in poses], r"{}^{<parent>}\mathbf{R}_{<>}", tree.parents)
-        | _each("p", [rotate_back(pose.rotation, pose.translation) for pose in poses], r"\mathbf{p}^*_{<>}")
-        | _each("s", tree.com, r"\bar{\mathbf{s}}_{<>}")
-        | _each("I", tree.inertia, r"\mathbf{I}_{<>}")
+        each("R", [pose.rotation for pose in poses], r"{}^{<parent>}\mathbf{R}_{<>}", tree.parents)
+        | each("p", [rotate_back(pose.rotation, pose.translation) for pose in poses], r"\mathbf{p}^*_{<>}")
+        | each("s", tree.com, r"\bar{\mathbf{s}}_{<>}")
+        | each("I", tree.inertia, r"\mathbf{I}_{<>}")
     )
     latex = (
         r"\boldsymbol{\omega}", r"\dot{\boldsymbol{\omega}}", r"\dot{\mathbf{v}}", r"\bar{\mathbf{a}}",
         r"\mathbf{F}", r"\mathbf{N}", r"\mathbf{f}", r"\mathbf{n}",
     )  # fmt: skip
-    vectors = [_each(name, getattr(passed, name), letter + "_{<>}") for name, letter in zip(passed._fields, latex, strict=True)]
-    return [constants, *vectors, _each("tau", newton_euler.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}")]
+    vectors = [each(name, getattr(passed, name), letter + "_{<>}") for name, letter in zip(passed._fields, latex, strict=True)]
+    return [constants, *vectors, each("tau", newton_euler.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}")]
 
 
 def generalized_dalembert_steps(x: Lettered) -> list[Entries]:
@@ -123,20 +70,17 @@ def generalized_dalembert_steps(x: Lettered) -> list[Entries]:
     t = generalized_dalembert.dalembert_terms(tree, x.q, x.qd)
     axes = {f"z{i}": Entry(rf"\mathbf{{z}}_{{{i}}}", z) for i, z in enumerate(g.z)}  # the axis of joint i is z_{i-1}
     return [
-        _each("R", g.R, r"{}^{0}\mathbf{R}_{<>}") | _each("I", tree.inertia, r"\mathbf{I}_{<>}"),
-        axes
-        | _each("o", g.o, r"\mathbf{o}_{<>}")
-        | _each("p", g.p, r"\mathbf{p}_{<>}")
-        | _each("r", g.r, r"\bar{\mathbf{r}}_{<>}"),
-        _each("b", b, r"\mathbf{b}_{<>}"),
-        _each("zeta", turn, r"\boldsymbol{\zeta}_{<>}"),
-        _one("D_rot", t.D_rot, r"\mathbf{D}^{\text{rot}}")
-        | _one("D_tran", t.D_tran, r"\mathbf{D}^{\text{tran}}")
-        | _one("D", t.D_rot + t.D_tran, r"\mathbf{D}"),
-        _one("h_tran", t.h_tran, r"\mathbf{h}^{\text{tran}}"),
-        _one("h_rot", t.h_rot, r"\mathbf{h}^{\text{rot}}"),
-        _one("c", t.c, r"\mathbf{c}"),
-        _each("tau", generalized_dalembert.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+        each("R", g.R, r"{}^{0}\mathbf{R}_{<>}") | each("I", tree.inertia, r"\mathbf{I}_{<>}"),
+        axes | each("o", g.o, r"\mathbf{o}_{<>}") | each("p", g.p, r"\mathbf{p}_{<>}") | each("r", g.r, r"\bar{\mathbf{r}}_{<>}"),
+        each("b", b, r"\mathbf{b}_{<>}"),
+        each("zeta", turn, r"\boldsymbol{\zeta}_{<>}"),
+        one("D_rot", t.D_rot, r"\mathbf{D}^{\text{rot}}")
+        | one("D_tran", t.D_tran, r"\mathbf{D}^{\text{tran}}")
+        | one("D", t.D_rot + t.D_tran, r"\mathbf{D}"),
+        one("h_tran", t.h_tran, r"\mathbf{h}^{\text{tran}}"),
+        one("h_rot", t.h_rot, r"\mathbf{h}^{\text{rot}}"),
+        one("c", t.c, r"\mathbf{c}"),
+        each("tau", generalized_dalembert.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
     ]
 
 
@@ -145,13 +89,13 @@ def lie_group_steps(x: Lettered) -> list[Entries]:
     tree = x.tree
     r = lie_group.recursion(tree, x.q, x.qd, x.qdd)
     return [
-        _each("f", [homogeneous(f) for f in r.f], "f_{<parent>,<>}", tree.parents),
-        _each("S", r.S, "S_{<>}"),
-        _each("J", r.J, "J_{<>}"),
-        _each("V", r.V, "V_{<>}"),
-        _each("Vd", r.Vd, r"\dot{V}_{<>}"),
-        _each("F", r.F, "F_{<>}"),
-        _each("tau", lie_group.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+        each("f", [homogeneous(f) for f in r.f], "f_{<parent>,<>}", tree.parents),
+        each("S", r.S, "S_{<>}"),
+        each("J", r.J, "J_{<>}"),
+        each("V", r.V, "V_{<>}"),
+        each("Vd", r.Vd, r"\dot{V}_{<>}"),
+        each("F", r.F, "F_{<>}"),
+        each("tau", lie_group.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
     ]
 
 
@@ -173,20 +117,20 @@ def angular_velocity_lagrange_steps(x: Lettered) -> list[Entries]:
         return sum(form.diff(f"q{k + 1}") * x.qd[k] + form.diff(f"qd{k + 1}") * x.qdd[k] for k in range(n))
 
     return [
-        _each("z", [link.z for link in chain], r"\mathbf{z}_{<>}")
-        | _each("o", [link.o for link in chain], r"\mathbf{o}_{<>}")
-        | _each("c", [link.c for link in chain], r"\mathbf{c}_{<>}")
-        | _each("I", tensor, r"\mathbf{I}_{<>}"),
-        _each("omega", omega, r"\boldsymbol{\omega}_{<>}"),
-        _each("v", v, r"\mathbf{v}_{<>}"),
-        _each("v", {pair: dv for pair, (dv, _) in partial.items()}, r"\mathbf{v}_{<>}")
-        | _each("omega", {pair: dw for pair, (_, dw) in partial.items()}, r"\boldsymbol{\omega}_{<>}"),
-        _one("K", K, "K"),
-        _each("dK_dqd", by_qd, r"\frac{\partial K}{\partial \dot{q}_{<>}}")
-        | _each("dK_dq", by_q, r"\frac{\partial K}{\partial q_{<>}}"),
-        _each("L", [rate(p) - by_q[j] for j, p in enumerate(by_qd)], "L_{<>}"),
-        _each("F", [link.F for link in chain], r"\mathbf{F}_{<>}") | _each("N", [link.N for link in chain], r"\mathbf{N}_{<>}"),
-        _each("tau", angular_velocity_lagrange.project(tree, chain), r"\tau_{<>}"),
+        each("z", [link.z for link in chain], r"\mathbf{z}_{<>}")
+        | each("o", [link.o for link in chain], r"\mathbf{o}_{<>}")
+        | each("c", [link.c for link in chain], r"\mathbf{c}_{<>}")
+        | each("I", tensor, r"\mathbf{I}_{<>}"),
+        each("omega", omega, r"\boldsymbol{\omega}_{<>}"),
+        each("v", v, r"\mathbf{v}_{<>}"),
+        each("v", {pair: dv for pair, (dv, _) in partial.items()}, r"\mathbf{v}_{<>}")
+        | each("omega", {pair: dw for pair, (_, dw) in partial.items()}, r"\boldsymbol{\omega}_{<>}"),
+        one("K", K, "K"),
+        each("dK_dqd", by_qd, r"\frac{\partial K}{\partial \dot{q}_{<>}}")
+        | each("dK_dq", by_q, r"\frac{\partial K}{\partial q_{<>}}"),
+        each("L", [rate(p) - by_q[j] for j, p in enumerate(by_qd)], "L_{<>}"),
+        each("F", [link.F for link in chain], r"\mathbf{F}_{<>}") | each("N", [link.N for link in chain], r"\mathbf{N}_{<>}"),
+        each("tau", angular_velocity_lagrange.project(tree, chain), r"\tau_{<>}"),
     ]
 
 
@@ -198,15 +142,15 @@ def lie_closed_form_steps(x: Lettered) -> list[Entries]:
     carried = {(l, i): X for l in range(n) for i, X in lie_closed_form.seen_from(tree, s, l)[1].items()}
     bracket = {(l, *pair): X for l in range(n) for pair, X in lie_closed_form.brackets(s, l, tree.path(l)).items()}
     return [
-        _each("A", s.A, "A_{<>}"),
-        _each("E", [homogeneous(E) for E in s.E], "E_{<>}"),
-        _each("D", s.D, r"\mathcal{D}_{<>}"),
-        _each("X", carried, "X_{<>}"),
-        _one("M", lie_closed_form.mass_matrix(tree, x.q), "M"),
-        _each("X", bracket, "X_{<>}"),
-        _each("Gamma", lie_closed_form.christoffel(tree, x.q), r"\left[\Gamma_{ij<>}\right]"),
-        _one("phi", lie_closed_form.inverse_dynamics(tree, x.q, rest, rest), r"\phi"),
-        _each("tau", lie_closed_form.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+        each("A", s.A, "A_{<>}"),
+        each("E", [homogeneous(E) for E in s.E], "E_{<>}"),
+        each("D", s.D, r"\mathcal{D}_{<>}"),
+        each("X", carried, "X_{<>}"),
+        one("M", lie_closed_form.mass_matrix(tree, x.q), "M"),
+        each("X", bracket, "X_{<>}"),
+        each("Gamma", lie_closed_form.christoffel(tree, x.q), r"\left[\Gamma_{ij<>}\right]"),
+        one("phi", lie_closed_form.inverse_dynamics(tree, x.q, rest, rest), r"\phi"),
+        each("tau", lie_closed_form.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
     ]
 
 
@@ -218,15 +162,15 @@ def stacked_operators_steps(x: Lettered) -> list[Entries]:
     at = [slice(6 * i, 6 * i + 6) for i in range(n)]
     M = stacked_operators.mass_matrix(tree, x.q)
     return [
-        _each("A", [A[at[i], i] for i in range(n)], r"\mathcal{A}_{<>}"),
-        _each("G", [G[at[i], at[i]] for i in range(n)], r"\mathcal{G}_{<>}"),
-        _each("Gamma", {(i, p): Gamma[at[i], at[p]] for i, p in enumerate(tree.parents) if p >= 0}, r"\Gamma_{<>}"),
-        _each("L", {(i, j): L[at[i], at[j]] for i in range(n) for j in tree.path(i)[:-2]}, r"\mathcal{L}_{<>}"),
-        _each("V", [terms.V[at[i]] for i in range(n)], r"\mathcal{V}_{<>}"),
-        _one("M", M, "M"),
-        _one("c", terms.c, "c"),
-        _one("g", terms.g, "g"),
-        _each("tau", stacked_operators.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
+        each("A", [A[at[i], i] for i in range(n)], r"\mathcal{A}_{<>}"),
+        each("G", [G[at[i], at[i]] for i in range(n)], r"\mathcal{G}_{<>}"),
+        each("Gamma", {(i, p): Gamma[at[i], at[p]] for i, p in enumerate(tree.parents) if p >= 0}, r"\Gamma_{<>}"),
+        each("L", {(i, j): L[at[i], at[j]] for i in range(n) for j in tree.path(i)[:-2]}, r"\mathcal{L}_{<>}"),
+        each("V", [terms.V[at[i]] for i in range(n)], r"\mathcal{V}_{<>}"),
+        one("M", M, "M"),
+        one("c", terms.c, "c"),
+        one("g", terms.g, "g"),
+        each("tau", stacked_operators.inverse_dynamics(tree, x.q, x.qd, x.qdd), r"\tau_{<>}"),
     ]
 
 
@@ -236,7 +180,7 @@ def kalman_steps(x: Lettered) -> list[Entries]:
     Closed forms do not divide by sums, so each D_i is a letter once it is found, and so are e_i and qdd_i, which keeps them short.
     """
     tree, k, inward = x.tree, links(x.tree, x.q), range(len(x.q) - 1, -1, -1)
-    D, e, tau = (_own(x, name) for name in ("D", "e", "tau"))
+    D, e, tau = (own(x, name) for name in ("D", "e", "tau"))
     P, G, filtered = _filter(x, k, D)
     V: list[Any] = []
     a: list[Any] = []
@@ -247,7 +191,7 @@ def kalman_steps(x: Lettered) -> list[Entries]:
     z = [rotate(P[i], a[i]) + b[i] for i in range(len(b))]
     innovations: Entries = {}
     for i in inward:
-        innovations |= _each("z", {i: z[i]}, "z_{<>}") | _each("e", {i: tau[i] - dot(k.s[i], z[i])}, "e_{<>}")
+        innovations |= each("z", {i: z[i]}, "z_{<>}") | each("e", {i: tau[i] - dot(k.s[i], z[i])}, "e_{<>}")
         if (parent := tree.parents[i]) >= 0:
             z[parent] = z[parent] + rotate(k.X[i], z[i] + G[i] * e[i])
     alpha: list[Any] = []
@@ -257,15 +201,15 @@ def kalman_steps(x: Lettered) -> list[Entries]:
         qdd.append(e[i] / D[i] - dot(G[i], carried))
         alpha.append(carried + s * x.qdd[i] + a[i])
     return [
-        _each("X", k.X, "X_{<>}"),
-        _each("s", k.s, "s_{<>}") | _each("M", k.M, "M_{<>}"),
+        each("X", k.X, "X_{<>}"),
+        each("s", k.s, "s_{<>}") | each("M", k.M, "M_{<>}"),
         filtered,
-        _each("V", V, "V_{<>}"),
-        _each("a", a, "a_{<>}"),
-        _each("b", b, "b_{<>}"),
+        each("V", V, "V_{<>}"),
+        each("a", a, "a_{<>}"),
+        each("b", b, "b_{<>}"),
         innovations,
-        _each("alpha", alpha, r"\alpha_{<>}"),
-        _each("qdd", qdd, r"\ddot{q}_{<>}"),
+        each("alpha", alpha, r"\alpha_{<>}"),
+        each("qdd", qdd, r"\ddot{q}_{<>}"),
     ]
 
 
@@ -275,7 +219,7 @@ def diagonalized_steps(x: Lettered) -> list[Entries]:
     D_i, xi_i, c_i and kappa_i are letters once they are found.
     """
     tree, k, n = x.tree, links(x.tree, x.q), len(x.q)
-    D, xi, c, kappa, tau = (_own(x, name) for name in ("D", "xi", "c", "kappa", "tau"))
+    D, xi, c, kappa, tau = (own(x, name) for name in ("D", "xi", "c", "kappa", "tau"))
     P, G, filtered = _filter(x, k, D)
     Psi = [k.X[i] @ (np.eye(6, dtype=int) - outer(G[i], k.s[i])) for i in range(n)]
     V: list[Any] = []
@@ -283,7 +227,7 @@ def diagonalized_steps(x: Lettered) -> list[Entries]:
     for i, s in enumerate(k.s):
         carried = handed_on(tree, k, V, i)
         V.append(carried + s * x.qd[i])
-        quasi |= _each("V", {i: V[i]}, "V_{<>}") | _each("xi", {i: x.qd[i] + dot(G[i], carried)}, r"\xi_{<>}")
+        quasi |= each("V", {i: V[i]}, "V_{<>}") | each("xi", {i: x.qd[i] + dot(G[i], carried)}, r"\xi_{<>}")
     O = [force_cross(k.s[i] * x.qd[i]) for i in range(n)]
     rates = inertia_rates(tree, Filter(P, D, G, Psi), O)
     b = bias(tree, k, V, None)
@@ -292,8 +236,8 @@ def diagonalized_steps(x: Lettered) -> list[Entries]:
     coriolis: Entries = {}
     forces: Entries = {}
     for i in reversed(range(n)):
-        coriolis |= _each("y", {i: y[i]}, "y_{<>}") | _each("c", {i: dot(k.s[i], y[i])}, "c_{<>}")
-        forces |= _each("z", {i: z[i]}, "z_{<>}") | _each("kappa", {i: tau[i] - dot(k.s[i], z[i])}, r"\kappa_{<>}")
+        coriolis |= each("y", {i: y[i]}, "y_{<>}") | each("c", {i: dot(k.s[i], y[i])}, "c_{<>}")
+        forces |= each("z", {i: z[i]}, "z_{<>}") | each("kappa", {i: tau[i] - dot(k.s[i], z[i])}, r"\kappa_{<>}")
         if (parent := tree.parents[i]) >= 0:
             y[parent] = y[parent] + rotate(Psi[i], y[i])
             z[parent] = z[parent] + rotate(k.X[i], z[i] + G[i] * kappa[i])
@@ -306,22 +250,17 @@ def diagonalized_steps(x: Lettered) -> list[Entries]:
         qdd.append(xi_dot[i] - dot(rotate(rates[i], s), free) / D[i] - dot(G[i], carried))
         A.append(carried + rotate_back(O[i], V[i]) + s * x.qdd[i])
     return [
-        _each("X", k.X, "X_{<>}"),
-        _each("s", k.s, "s_{<>}") | _each("M", k.M, "M_{<>}"),
+        each("X", k.X, "X_{<>}"),
+        each("s", k.s, "s_{<>}") | each("M", k.M, "M_{<>}"),
         filtered,
         quasi,
-        _each("lambda", rates, r"\dot{\lambda}_{<>}"),
-        _each("b", b, "b_{<>}"),
+        each("lambda", rates, r"\dot{\lambda}_{<>}"),
+        each("b", b, "b_{<>}"),
         coriolis,
         forces,
-        _each("xi_dot", xi_dot, r"\dot{\xi}_{<>}"),
-        _each("qdd", qdd, r"\ddot{q}_{<>}"),
+        each("xi_dot", xi_dot, r"\dot{\xi}_{<>}"),
+        each("qdd", qdd, r"\ddot{q}_{<>}"),
     ]
-
-
-def _own(x: Lettered, name: str) -> list[Any]:
-    """Letters of the derivation's own, one for each joint."""
-    return [x.symbols[f"{name}{i + 1}"] for i in range(len(x.q))]
 
 
 def _filter(x: Lettered, k: Links, D: list[Any]) -> tuple[list[Any], list[Any], Entries]:
@@ -333,7 +272,7 @@ def _filter(x: Lettered, k: Links, D: list[Any]) -> tuple[list[Any], list[Any], 
         if free is not None:
             known[free, free] = D[i]  # so that what cancels does
         G[i] = gain(Ps, 1 / D[i], free)
-        entries |= _each("P", {i: P[i]}, "P_{<>}") | _each("D", {i: dot(k.s[i], Ps)}, "D_{<>}") | _each("G", {i: G[i]}, "G_{<>}")
+        entries |= each("P", {i: P[i]}, "P_{<>}") | each("D", {i: dot(k.s[i], Ps)}, "D_{<>}") | each("G", {i: G[i]}, "G_{<>}")
         if (parent := x.tree.parents[i]) >= 0:
             P[parent] = P[parent] + symmetric(k.X[i] @ (known - outer(G[i], rotate(known, k.s[i]))) @ k.X[i].T)
     return P, G, entries
@@ -378,19 +317,3 @@ FAMILIES = {
     "kalman": ("articulated_body", "brandl", "spatial_operator"),
     "diagonalized_unnormalized": ("diagonalized_normalized",),
 }
-
-
-def _one(name: str, value: Any, latex: str) -> Entries:
-    return {name: Entry(latex, value)}
-
-
-def _each(name: str, values: Any, latex: str, parents: tuple[int, ...] | None = None) -> Entries:
-    """One entry a link, or pair of them: `latex` has <> for the index, counted from 1, and <parent> for that of the parent."""
-    entries: Entries = {}
-    pairs: Any = values.items() if isinstance(values, dict) else enumerate(values)
-    for key, value in pairs:
-        numbers = [str(i + 1) for i in np.ravel(key)]
-        index = ("" if all(len(number) == 1 for number in numbers) else ",").join(numbers)
-        parent = "" if parents is None else str(parents[key] + 1)
-        entries[name + index] = Entry(latex.replace("<parent>", parent).replace("<>", index), value)
-    return entries
