@@ -88,7 +88,7 @@ def _sized(robot: Robot, payload: list[float]) -> da.Sizing:
     try:
         return robot.size(payload, progress=False)
     except da.Error as error:
-        raise da.Error(f"{error}: options of dalembert size, which writes a page of its own with -o") from None
+        raise da.Error(f"{error}; dalembert size has these options, and writes a page with -o") from None
 
 
 def live(
