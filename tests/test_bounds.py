@@ -10,8 +10,8 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.algebra.spatial import above, sign, sqrt, where
+from dalembert.bounds.bound import box
 from dalembert.native.evaluator import evaluator
-from dalembert.sweeps.boxes import box
 from dalembert.sweeps.climbing import climb
 from dalembert.trace import spans, trace
 from dalembert.trace.bounding import margins, prepare
@@ -421,8 +421,8 @@ def test_bounds_hold_however_early_it_stops():
 
 def test_time_is_looked_at_between_entries(monkeypatch):
     begun = []
-    entry = importlib.import_module("dalembert.sweeps.bound").Entry
-    monkeypatch.setattr("dalembert.sweeps.bound.Entry", lambda *given: begun.append(given[1]) or entry(*given))
+    entry = importlib.import_module("dalembert.bounds.bound").Entry
+    monkeypatch.setattr("dalembert.bounds.bound.Entry", lambda *given: begun.append(given[1]) or entry(*given))
     arm = da.robot("two_link")
     found = arm.bound("gravity_force", seconds=1e-6)
     assert len(begun) == 1

@@ -10,11 +10,11 @@ import pytest
 
 import dalembert as da
 from dalembert.cli import main
-from dalembert.sweeps.duty import duty_cycle, motion_of
-from dalembert.sweeps.loads import carrying, largest
-from dalembert.sweeps.motors import limits_at, motor_curves
-from dalembert.sweeps.section import _corners, _pair, raster
-from dalembert.sweeps.worst import Case, forces
+from dalembert.sizing.duty import duty_cycle, motion_of
+from dalembert.sizing.loads import carrying, largest
+from dalembert.sizing.motors import limits_at, motor_curves
+from dalembert.sizing.payload_map import _corners, _pair, raster
+from dalembert.sizing.worst import Case, forces
 
 CURVE = da.MotorCurve([0.0, 1.0, 3.0], [90.0, 80.0, 40.0], [50.0, 45.0, 20.0])
 RUBBING = {

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.sizing.payload_map import raster
+from dalembert.sizing.plots import Pictured, height, maps_of, middles, poses_of, scale_of
+from dalembert.sizing.result import Sizing, times
+from dalembert.sizing.worst import Worst
 from dalembert.storage.saving import save_text
 from dalembert.studies.report.charts import LEFT, TOP, Box, axes, legend, line_path, raised
 from dalembert.studies.report.figures import Section, number, table_html
 from dalembert.studies.report.header import made
 from dalembert.studies.report.page import plain_page
 from dalembert.studies.report.pictures import coloured, image, shaded
-from dalembert.sweeps.plots import Pictured, height, maps_of, middles, poses_of, scale_of
-from dalembert.sweeps.section import raster
-from dalembert.sweeps.sizing import Sizing, times
-from dalembert.sweeps.worst import Worst
 
 SIDE = 190  # units of a picture of a pose
 ALONG = 201  # points of a curve

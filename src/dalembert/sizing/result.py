@@ -12,12 +12,12 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.sizing.density import Density
+from dalembert.sizing.duty import Duty
+from dalembert.sizing.payload_map import PayloadMap
+from dalembert.sizing.worst import Case, Worst
 from dalembert.storage.opening import file_path
 from dalembert.storage.saving import save_text
-from dalembert.sweeps.density import Density
-from dalembert.sweeps.duty import Duty
-from dalembert.sweeps.section import PayloadMap
-from dalembert.sweeps.worst import Case, Worst
 from dalembert.text import table, wrapped
 
 FAR = 1000  # times a force: larger margins are not told apart
@@ -116,7 +116,7 @@ class Sizing:
 
     def plot(self) -> Any:
         """A matplotlib figure: force against speed of each joint with its envelope and curve, the payload map, the worst poses."""
-        from dalembert.sweeps.plots import figure
+        from dalembert.sizing.plots import figure
 
         return figure(self)
 
@@ -154,7 +154,7 @@ class Sizing:
             return save_text(place, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
         if kind not in PICTURES:
             raise Error(f"{place}: a sizing is saved as .csv, .json, {', '.join(PICTURES)}")
-        from dalembert.sweeps.plots import save_figure
+        from dalembert.sizing.plots import save_figure
 
         return save_figure(self, place)
 

@@ -18,7 +18,7 @@ from dalembert.model.edit import tip, with_payload, without_armature, without_fr
 from dalembert.model.inertia import Inertia
 from dalembert.model.model import Model, refuse_loops
 from dalembert.quantities.dynamics import inverse_dynamics, mass_matrix
-from dalembert.sweeps.motors import MotorCurve, limits_at, motor_curves
+from dalembert.sizing.motors import MotorCurve, limits_at, motor_curves
 
 ROUNDING = 1e-14
 NONE = np.zeros((1, 1))

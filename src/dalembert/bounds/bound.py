@@ -8,18 +8,18 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, listed, positive
+from dalembert.bounds.branching import Search
+from dalembert.bounds.entry import Entry, Unproven
+from dalembert.bounds.result import Bound
 from dalembert.engine.evaluation import uncharted
 from dalembert.engine.program import program as traced
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
 from dalembert.progress import Progress, chosen
-from dalembert.sweeps.bounded import Bound
-from dalembert.sweeps.boxes import box
-from dalembert.sweeps.branching import Search
-from dalembert.sweeps.entry import Entry, Unproven
-from dalembert.sweeps.ranges import EXAMPLE
+from dalembert.sweeps.ranges import EXAMPLE, ranges_of
 from dalembert.sweeps.recorded import recorded
+from dalembert.trace.degrees import Key, angles, used
 from dalembert.trace.program import Program
 
 SLICE = 0.25  # seconds that a search works before the next one does
@@ -122,6 +122,27 @@ def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any])
         raise Error(f"bound: {more[0]} goes with a quantity by name whose own inputs vary, and with no others")
     name = quantity if isinstance(quantity, str) else ", ".join(by_name(quantity, "quantity", "{'power': f}"))
     return name, recorded(robot, quantity, over, options.get("link")).program
+
+
+def box(robot: Model, program: Program, over: Any) -> dict[Key, tuple[float, float]]:
+    """The ends of each scalar: given, or the limits of the robot; one turn where no more than sine and cosine matter."""
+    given = by_name({} if over is None else over, "over", EXAMPLE)
+    names = [v.name for v in program.inputs]
+    for name in given:
+        if not callable(given[name]):
+            choice(name, "input to give a range of:", names)
+    turning, needed = angles(program), set(used(program))
+    free = {v.name: [(k, j) in turning or (k, j) not in needed for j in range(v.size)] for k, v in enumerate(program.inputs)}
+    asked = {v.name: v.shape for k, v in enumerate(program.inputs) if v.name in given or any(key[0] == k for key in needed)}
+    found = {part.name: part for part in ranges_of(robot, given, asked, free)}
+    if gridded := next((part.name for part in found.values() if part.counts.any()), None):
+        raise Error(f"over: a bound holds for all of a range, so {gridded} has no number of points: give (low, high)")
+    ends: dict[Key, tuple[float, float]] = {}
+    for k, v in enumerate(program.inputs):
+        part = found.get(v.name)
+        for j in range(v.size):
+            ends[k, j] = (0.0, 0.0) if part is None else (float(part.low[j]), float(part.high[j]))
+    return ends
 
 
 def _labels(robot: Model, program: Program) -> list[str]:
