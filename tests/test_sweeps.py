@@ -610,8 +610,19 @@ def test_mistakes_are_told_in_a_line(name):
 
 def test_a_float_may_say_how_many(arm):
     assert arm.sweep(over=OVER, samples=1e3).done == 1000
-    with pytest.raises(Error, match="samples must be an integer"):
-        arm.sweep(over=OVER, samples=1.5)
+    assert arm.sweep(over=OVER, samples=100, reduce={"histogram": {"bins": np.float32(8)}}).job.reductions.bins == 8
+    for samples in (1.5, np.inf, np.nan, True):
+        with pytest.raises(Error, match="samples must be an integer"):
+            arm.sweep(over=OVER, samples=samples)
+
+
+def test_no_state_leaves_the_range_of_a_histogram_that_is_proven(arm):
+    proven = arm.bound("inverse_dynamics", over=OVER, tolerance=0.3)
+    kept = {"extremes": {}, "histogram": {"bins": 32, "range": (proven.lower, proven.upper)}}
+    found = arm.sweep(over=OVER, samples=20_000, reduce=kept)
+    counted = found.histogram["inverse_dynamics"]
+    assert not counted.below.any() and not counted.above.any() and (counted.counts.sum(axis=-1) == 20_000).all()
+    assert np.array_equal(counted.edges[:, [0, -1]].T, [proven.lower, proven.upper])
 
 
 def test_a_reduction_that_was_not_asked_for(arm):
@@ -652,5 +663,7 @@ def test_the_command(capsys, tmp_path):
     assert main(["sweep", "two_link", "--refine", "--checkpoint", str(tmp_path / "x.jsonl"), *options]) == 0
     out = capsys.readouterr().out
     assert "10,000 states" in out and "refined:" in out and json.loads((tmp_path / "x.json").read_text())["done"] == 10_000
-    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "whole number" in capsys.readouterr().err
+    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "'many' is not a valid" in capsys.readouterr().err
+    assert main(["sweep", "two_link", "-n", "1.5", "--over", "q=0", "--over", "qd=0", "--over", "qdd=0"]) == 2
+    assert "samples must be an integer from 1" in capsys.readouterr().err
     assert main(["sweep", "two_link", "--over", "qd=a:b"]) == 2 and "--over must be" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dalembert.cli.parts import completing, listed, on_terminal, progress, show_table
+from dalembert.cli.parts import completing, listed, progress, show
 from dalembert.cli.sweeping import ranges_by_name
 from dalembert.engine.registry import QUANTITIES
 from dalembert.robots import Robot
@@ -32,11 +32,8 @@ def bound(
     ranges = ranges_by_name(over or [])
     with progress(f"bound of {quantity}") as bar:
         found = robot.bound(quantity, over=ranges, only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
-    if on_terminal():
-        print(found.head)
-        show_table(found.cells())
-    else:
-        print(found)
+    print(found.head)
+    show(found.cells())
     if states:
         print(found.states())
 

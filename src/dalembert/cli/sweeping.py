@@ -34,7 +34,7 @@ def sweep(
         ),
     ] = None,
     samples: Annotated[
-        str | None, typer.Option("--samples", "-n", metavar="N", help="States; 1e6 by default, 1e9 is fine.")
+        float | None, typer.Option("--samples", "-n", metavar="N", help="States; 1e6 by default, 1e9 is fine.")
     ] = None,
     reduce: Annotated[
         str, typer.Option(metavar="NAMES", help=f"What is kept: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
@@ -55,7 +55,7 @@ def sweep(
     """Extremes of torques, or of other quantities, over all states within limits: many millions a second."""
     with progress("sweeping") as bar:
         found = robot.sweep(
-            listed(quantities), ranges_by_name(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed,
+            listed(quantities), ranges_by_name(over or []), samples, listed(reduce), sampling=sampling, seed=seed,
             link=link, cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
         )  # fmt: skip
     print(found)
@@ -65,17 +65,6 @@ def sweep(
         said(found.save(output))
     if not found.complete:
         raise typer.Exit(INTERRUPTED)
-
-
-def _whole(text: str | None) -> int | None:
-    """A number of states; 1e9 is one."""
-    try:
-        value = None if text is None else float(text)
-        if value is None or value == int(value):
-            return None if value is None else int(value)
-    except (ValueError, OverflowError):
-        pass
-    raise Error(f"--samples must be a whole number, such as 1000000 or 1e9, got {text!r}")
 
 
 def ranges_by_name(texts: list[str]) -> dict[str, Any]:

@@ -1,17 +1,13 @@
-"""An identification as a section of a report, and as a page of its own."""
+"""An identification as a section of a report."""
 
 from html import escape
-from pathlib import Path
-from typing import Any
 
 from dalembert.identification.plots import curves
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.result import Identification
-from dalembert.storage.saving import save_text
 from dalembert.studies.report.charts import Panel, Series, legend
 from dalembert.studies.report.figures import Section, number, panel_html, table_html
-from dalembert.studies.report.header import made
-from dalembert.studies.report.page import plain_page
+from dalembert.studies.report.motion_sections import force_units
 
 
 def section(found: Identification, motion: Prepared) -> Section:
@@ -43,9 +39,8 @@ def _errors(found: Identification) -> str:
 def _charts(found: Identification, motion: Prepared) -> str:
     time, lags, all_curves = curves(found, motion)
     groups: dict[str, list[str]] = {"Forces": [], "Residuals over time": [], "Over speed": [], "Autocorrelation of residuals": []}
-    for j, (name, one) in enumerate(zip(found.robot.joint_names, all_curves, strict=True)):
-        unit = "N" if found.robot.joints[j].kind == "prismatic" else "N m"
-        speed = "speed, m/s" if found.robot.joints[j].kind == "prismatic" else "speed, rad/s"
+    for name, unit, one in zip(found.robot.joint_names, force_units(found.robot), all_curves, strict=True):
+        speed = "speed, m/s" if unit == "N" else "speed, rad/s"
         both = (Series("measured", one.measured, "s0"), Series("predicted", one.predicted, "s1"))
         panels = (
             (Panel(name, unit, both), time),
@@ -75,9 +70,3 @@ def _parameters(found: Identification) -> str:
         ["parameter", "value", "deviation", "what would show it"], lines, text=(0, 3), caption="What the motion did not excite"
     )
     return made_of + told
-
-
-def write(path: Any, found: Identification, part: Section) -> Path:
-    """The page: one file without scripts that loads nothing."""
-    facts = f"{found.robot.n} joints, {number(found.robot.total_mass)} kg"
-    return save_text(path, plain_page("identification", found.robot.name, facts, part, f"Made {made()}."))

@@ -225,9 +225,9 @@ class Identification:
 
     def report(self, path: Any, recording: Any = None) -> Path:
         """Write one HTML page with it; returns where it is."""
-        from dalembert.identification.page import write
+        from dalembert.studies.report.page import save_section
 
-        return write(path, self, self.section(recording))
+        return save_section(path, self.robot, self.section(recording))
 
 
 def _prepared(found: Identification, recording: Any) -> Prepared:

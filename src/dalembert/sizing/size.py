@@ -37,7 +37,7 @@ def size(
     com: ArrayLike = (0.0, 0.0, 0.0),
     link: str | None = None,
     section: Any = None,
-    samples: int = 200_000,
+    samples: float = 200_000,
     progress: Progress | bool | None = None,
 ) -> Sizing:
     """What the joints ask of their motors: over all positions, speeds, accelerations and payloads, and over a duty cycle.

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.errors import Error, optional
+from dalembert.model.model import Model
+from dalembert.storage.saving import save_text
 from dalembert.studies.report.computing import Live
-from dalembert.studies.report.figures import Section, figure_data
+from dalembert.studies.report.figures import Section, figure_data, number
+from dalembert.studies.report.header import made
 
 SCRIPTS = ("mechanics.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
 FOLDED = {"parameters": "parameters", "conventions": "conventions"}
@@ -71,17 +74,26 @@ def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any]
     figures = [f for s in sections for f in s.figures]
     data = {**data, "live": live.data, "figures": {f.key: figure_data(f) for f in figures}}
     style, scripts = own_file("report.css"), [three(), *([live.script] if live.script else []), *map(own_file, SCRIPTS)]
+    return _document(
+        title,
+        policy(scripts, [style], live.wasm),
+        style,
+        f"{top}\n{_body(sections)}\n{footer}",
+        f'<script type="application/json" id="data">{embedded(data)}</script>',
+        *(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def _document(title: str, rules: str, style: str, *body: str) -> str:
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts, [style], live.wasm)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{rules}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             '<link rel="icon" href="data:,">',
             f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>",
-            f"{top}\n{_body(sections)}\n{footer}",
-            f'<script type="application/json" id="data">{embedded(data)}</script>',
-            *(f"<script>{script}</script>" for script in scripts),
+            *body,
             "</body>\n</html>\n",
         ]
     )
@@ -111,19 +123,10 @@ def _section(section: Section, heading: bool = True) -> str:
     return f'<section id="{section.key}">{title}{section.body}</section>'
 
 
-def plain_page(kind: str, name: str, facts: str, part: Section, footer: str) -> str:
-    """A page of one section: without scripts, and it loads nothing. `facts` and `footer` are HTML."""
-    style, title = own_file("report.css"), escape(name)
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy([], [style])}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">',
-            f"<title>{title} · dalembert {kind}</title>\n<style>{style}</style>\n</head>\n<body>",
-            f'<header><p class="kind">dalembert {kind}</p><h1>{title}</h1>',
-            f'<p class="facts"><span>{facts}</span></p></header>',
-            f"<main>{_section(part)}</main>",
-            f"<footer><p>{footer}</p></footer>\n</body>\n</html>\n",
-        ]
-    )
+def save_section(path: Any, robot: Model, part: Section, *facts: str) -> Path:
+    """A section as a page of its own, without scripts, which loads nothing; `facts` follow those about the robot."""
+    style, kind = own_file("report.css"), f"dalembert {part.key}"
+    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg", *facts]))
+    top = f'<header><p class="kind">{kind}</p><h1>{escape(robot.name)}</h1>\n<p class="facts"><span>{told}</span></p></header>'
+    body = f"{top}\n<main>{_section(part)}</main>\n<footer><p>Made {made()}.</p></footer>"
+    return save_text(path, _document(f"{robot.name} · {kind}", policy([], [style]), style, body))
