@@ -12,7 +12,6 @@ import dalembert as da
 from dalembert.algebra.spatial import above, sign, sqrt, where
 from dalembert.bounds.bound import box
 from dalembert.native.evaluator import evaluator
-from dalembert.sweeps.climbing import climb
 from dalembert.trace import spans, trace
 from dalembert.trace.bounding import margins, prepare
 from dalembert.trace.degrees import angles, degree, quadratic
@@ -271,16 +270,6 @@ def test_ranges_without_values():
     one = trace(lambda x: np.array(1 / x[0], dtype=object), {"x": (1,)})
     with pytest.raises(da.Error, match="there is no finite value in this range"):
         da.robot("two_link").bound(one, over={"x": 0.0})
-
-
-def test_climbing_finds_a_corner_and_a_hill():
-    def slopes(x):
-        f = -((x[:, 0] - 0.3) ** 2) + x[:, 1] - 0.1 * x[:, 0] * x[:, 1]
-        return f, np.stack([-2 * (x[:, 0] - 0.3) - 0.1 * x[:, 1], 1 - 0.1 * x[:, 0]], axis=1)
-
-    value, at = climb(slopes, np.random.default_rng(0).uniform(-1, 1, (4, 2)), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
-    np.testing.assert_allclose(at, [0.25, 1.0], atol=1e-7)
-    assert value == pytest.approx(0.9725, abs=1e-12)
 
 
 # --- steps: bounds, contraction, cuts -------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from dalembert.native import sweep as native
 from dalembert.native.drawn import drawn
 from dalembert.native.reductions import Reductions
 from dalembert.native.totals import Totals
+from dalembert.sweeps.climbing import climb
 from dalembert.sweeps.running import Task, crew, cut, on_threads
 from dalembert.trace import trace
 
@@ -301,6 +302,29 @@ def test_a_coupled_robot_and_one_by_numpy():
 
 
 # --- refined
+
+
+def test_climbing_finds_a_corner_and_a_hill():
+    def slopes(x):
+        f = -((x[:, 0] - 0.3) ** 2) + x[:, 1] - 0.1 * x[:, 0] * x[:, 1]
+        return f, np.stack([-2 * (x[:, 0] - 0.3) - 0.1 * x[:, 1], 1 - 0.1 * x[:, 0]], axis=1)
+
+    value, at = climb(slopes, np.random.default_rng(0).uniform(-1, 1, (4, 2)), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    np.testing.assert_allclose(at, [0.25, 1.0], atol=1e-7)
+    assert value == pytest.approx(0.9725, abs=1e-12)
+
+
+def test_local_searches_end_where_the_box_or_the_slope_stops_them():
+    rng = np.random.default_rng(0)
+    for n in (2, 7, 20):
+        A, b = rng.normal(size=(n, n)), 3 * rng.normal(size=n)
+        H = A @ A.T + 0.01 * np.eye(n)  # concave, so that the top is the only place without a way up
+        value, x = climb(
+            lambda x: (x @ b - np.vecdot(x @ H, x) / 2, b - x @ H), rng.uniform(-1, 1, (3, n)), -np.ones(n), np.ones(n)
+        )  # noqa: B023
+        slope = b - H @ x
+        stopped = ((x <= -1) & (slope < 0)) | ((x >= 1) & (slope > 0))
+        assert np.abs(np.where(stopped, 0.0, slope)).max() < 1e-5 * abs(value)
 
 
 def test_refined_extremes_of_an_arm_are_those_of_its_formula(arm):
@@ -663,7 +687,7 @@ def test_the_command(capsys, tmp_path):
     assert main(["sweep", "two_link", "--refine", "--checkpoint", str(tmp_path / "x.jsonl"), *options]) == 0
     out = capsys.readouterr().out
     assert "10,000 states" in out and "refined:" in out and json.loads((tmp_path / "x.json").read_text())["done"] == 10_000
-    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "'many' is not a valid" in capsys.readouterr().err
+    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "Invalid value for '--samples'" in capsys.readouterr().err
     assert main(["sweep", "two_link", "-n", "1.5", "--over", "q=0", "--over", "qd=0", "--over", "qdd=0"]) == 2
     assert "samples must be an integer from 1" in capsys.readouterr().err
     assert main(["sweep", "two_link", "--over", "qd=a:b"]) == 2 and "--over must be" in capsys.readouterr().err

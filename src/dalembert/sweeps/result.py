@@ -201,9 +201,9 @@ class Sweep:
         return self._split(np.moveaxis(found, -1, 0), first=True)
 
     def refine(self, starts: int = 64, names: Any = None) -> "Refined":
-        """Local optima near the best states: searches along exact derivatives within the ranges (L-BFGS-B), from so many starts.
+        """Local optima near the best states: searches (BFGS) with exact derivatives within the ranges, from so many starts.
 
-        `names` chooses among the results; all of them by default. Needs SciPy.
+        `names` chooses among the results; all of them by default.
 
         >>> import dalembert as da
         >>> arm = da.robot("two_link")
