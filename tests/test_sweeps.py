@@ -314,17 +314,16 @@ def test_climbing_finds_a_corner_and_a_hill():
     assert value == pytest.approx(0.9725, abs=1e-12)
 
 
-def test_local_searches_end_where_the_box_or_the_slope_stops_them():
-    rng = np.random.default_rng(0)
-    for n in (2, 7, 20):
-        A, b = rng.normal(size=(n, n)), 3 * rng.normal(size=n)
-        H = A @ A.T + 0.01 * np.eye(n)  # concave, so that the top is the only place without a way up
-        value, x = climb(
-            lambda x: (x @ b - np.vecdot(x @ H, x) / 2, b - x @ H), rng.uniform(-1, 1, (3, n)), -np.ones(n), np.ones(n)
-        )  # noqa: B023
-        slope = b - H @ x
-        stopped = ((x <= -1) & (slope < 0)) | ((x >= 1) & (slope > 0))
-        assert np.abs(np.where(stopped, 0.0, slope)).max() < 1e-5 * abs(value)
+@pytest.mark.parametrize("n", [2, 7, 20])
+def test_local_searches_end_where_the_box_or_the_slope_stops_them(n):
+    rng = np.random.default_rng(n)
+    A, b = rng.normal(size=(n, n)), 3 * rng.normal(size=n)
+    H = A @ A.T + 0.01 * np.eye(n)  # concave, so that the top is the only place without a way up
+    hill = lambda x: (x @ b - np.vecdot(x @ H, x) / 2, b - x @ H)  # noqa: E731
+    value, x = climb(hill, rng.uniform(-1, 1, (3, n)), -np.ones(n), np.ones(n))
+    slope = hill(x)[1]
+    stopped = ((x <= -1) & (slope < 0)) | ((x >= 1) & (slope > 0))
+    assert np.abs(np.where(stopped, 0.0, slope)).max() < 1e-5 * abs(value)
 
 
 def test_refined_extremes_of_an_arm_are_those_of_its_formula(arm):

@@ -18,7 +18,7 @@ from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
 from dalembert.progress import Progress, chosen
 from dalembert.sweeps.ranges import EXAMPLE, ranges_of
-from dalembert.sweeps.recorded import recorded
+from dalembert.sweeps.recorded import labels, recorded
 from dalembert.trace.degrees import Key, angles, used
 from dalembert.trace.program import Program
 
@@ -62,8 +62,8 @@ def bound(
         raise uncharted(robot, "bound")
     tolerance, seconds = positive(tolerance, "tolerance"), positive(seconds, "seconds")
     name, program = _program(robot, quantity, over, options)
-    places = _places(robot, program, only)
-    ends, labels = box(robot, program, over), _labels(robot, program)
+    names = [label for every in labels(robot, program.outputs).values() for label in every]
+    places, ends = _places(names, only), box(robot, program, over)
     show = chosen(progress, f"bound of {name}")
     jobs: dict[int, Entry | Unproven] = {}
     until = began + seconds
@@ -83,7 +83,7 @@ def bound(
         return np.array(values, dtype=float).reshape(shape)
 
     return Bound(
-        robot.name, name, tuple(labels[k] for k in places),
+        robot.name, name, tuple(names[k] for k in places),
         array([job.lower for job in made]), array([job.upper for job in made]),
         array([job.least for job in made]), array([job.greatest for job in made]),
         tuple(job.at(1) for job in made), tuple(job.at(0) for job in made),
@@ -145,27 +145,15 @@ def box(robot: Model, program: Program, over: Any) -> dict[Key, tuple[float, flo
     return ends
 
 
-def _labels(robot: Model, program: Program) -> list[str]:
-    """Names of all entries: joints, where there is one for each, or places."""
-    found: list[str] = []
-    for v in program.outputs:
-        before = "" if len(program.outputs) == 1 else f"{v.name} "
-        if v.shape == (robot.n,):
-            found += [f"{before}{joint}" for joint in robot.joint_names]
-        else:
-            found += [f"{v.name}[{','.join(map(str, index))}]" if v.shape else v.name for index in np.ndindex(*v.shape)]
-    return found
-
-
-def _places(robot: Model, program: Program, only: Any) -> list[int]:
+def _places(names: list[str], only: Any) -> list[int]:
     """Which entries are asked for."""
-    count, labels = len(program.results), _labels(robot, program)
+    count = len(names)
     if only is None:
         return list(range(count))
     places: list[int] = []
     for one in [only] if isinstance(only, str | int) else listed(only, "only"):
         if isinstance(one, str):
-            places.append(labels.index(choice(one, "entry to bound:", labels)))
+            places.append(names.index(choice(one, "entry to bound:", names)))
         elif isinstance(one, int | np.integer) and not isinstance(one, bool) and -count <= one < count:
             places.append(int(one) % count)
         else:
