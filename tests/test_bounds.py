@@ -539,6 +539,9 @@ def test_command(capsys):
     out = capsys.readouterr().out
     assert re.search(r"inverse_dynamics of two_link: [\d,]+ boxes in", out)
     assert re.search(r"joint2 +-[\d.]+ +-[\d.]+ +[\d.]+ +[\d.]+", out)
+    assert main(["bound", "two_link", "-q", "mass_matrix", "--over", "q=0:1", "--only", "M[0,1], 3"]) == 0
+    out = capsys.readouterr().out
+    assert "M[0,1]" in out and "M[1,1]" in out and "M[0,0]" not in out
     for wrong, message in (
         (["--over", "qd"], "--over must be NAME=LOW:HIGH"),
         (["--over", "qd=a:b"], "--over must be NAME=LOW:HIGH"),

@@ -54,7 +54,7 @@ def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
     (53, 1000000)
     """
     try:
-        exact = int(given) if isinstance(given, float | np.floating) and given.is_integer() else given
+        exact: Any = int(given) if isinstance(given, float | np.floating) and given.is_integer() else given
         value = None if isinstance(given, bool) else operator.index(exact)
     except TypeError:
         value = None

@@ -1,5 +1,6 @@
 """The commands for all states of a range: what samples reach, and what none exceeds."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,8 @@ from dalembert.errors import Error
 from dalembert.robots import Robot
 from dalembert.sweeps.ranges import SAMPLINGS
 from dalembert.sweeps.reduced import NAMES
+
+ENTRY = re.compile(r"[^,\[]+(?:\[[^\]]*\])?")  # M[0,1] is one of them
 
 
 def _over(more: str = "") -> Any:
@@ -79,10 +82,9 @@ def bound(
     states: Annotated[bool, typer.Option("--states", help="Show where the largest values occur, too.")] = False,
 ) -> None:
     """Prove bounds that no state of a range exceeds, and show the extremes that are attained."""
-    entries = [int(x) if x.isdigit() else x for x in listed(only)] or None
-    ranges = _ranges(over)
+    entries = [int(x) if x.isdigit() else x for x in map(str.strip, ENTRY.findall(only or ""))] or None
     with progress(f"bound of {quantity}") as bar:
-        found = robot.bound(quantity, over=ranges, only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
+        found = robot.bound(quantity, over=_ranges(over), only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
     print(found.head)
     show(found.cells())
     if states:
