@@ -14,6 +14,7 @@ from dalembert.model.model import Model
 from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
+    from dalembert.bounds import bound as bounding
     from dalembert.codegen import generate
     from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
@@ -37,9 +38,8 @@ if TYPE_CHECKING:
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
     from dalembert.simulation import simulate, trajectory
-    from dalembert.sweeps import bound as bounding
-    from dalembert.sweeps import loads as carried
-    from dalembert.sweeps import size as sizes
+    from dalembert.sizing import loads as carried
+    from dalembert.sizing import size as sizes
     from dalembert.sweeps import sweep
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
@@ -73,9 +73,9 @@ else:  # the same, each imported when one of its functions is first read; dynami
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
     trajectory = Later("dalembert.simulation.trajectory")
-    bounding = Later("dalembert.sweeps.bound")
-    carried = Later("dalembert.sweeps.loads")
-    sizes = Later("dalembert.sweeps.size")
+    bounding = Later("dalembert.bounds.bound")
+    carried = Later("dalembert.sizing.loads")
+    sizes = Later("dalembert.sizing.size")
     sweep = Later("dalembert.sweeps.sweep")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 

@@ -8,9 +8,11 @@ import typer
 import dalembert as da
 from dalembert.cli.changes import one_or_several, payload_ends, values
 from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
-from dalembert.cli.parts import listed, on_terminal, progress, said, show
+from dalembert.cli.parts import listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.robots import Robot
+from dalembert.sizing.result import KINDS
+from dalembert.text import wrapped
 
 
 def size(
@@ -30,7 +32,7 @@ def size(
     lower: Lower = None,
     upper: Upper = None,
     section: Annotated[str | None, typer.Option(metavar="JOINTS", help="Two joints, for the payload map; default: found.")] = None,
-    samples: Annotated[int, typer.Option(metavar="COUNT", help="Number of random states.")] = 200_000,
+    samples: Annotated[float, typer.Option("--samples", "-n", metavar="N", help="How many random states; 1e6 is fine.")] = 200_000,
     output: Annotated[
         list[str] | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write: .html, .csv, .json, .png, .svg or .pdf; repeatable."),
@@ -58,12 +60,9 @@ def size(
             samples=samples,
             progress=bar or False,
         )
-    if on_terminal():
-        print(found.head)
-        show(found.rows())
-        print("\n".join(found.verdict()))
-    else:
-        print(found)
+    print(found.head)
+    show(found.cells())
+    print(*map(wrapped, found.verdict()), sep="\n")
     for target in targets:
         if target.suffix.lower() == ".html":
             from dalembert.studies.report.sizing import write
@@ -73,7 +72,6 @@ def size(
             said(found.save(target))
 
 
-KINDS = (".csv", ".json", ".png", ".svg", ".pdf")
 COMMANDS = (
     (
         size,

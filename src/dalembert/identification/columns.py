@@ -4,13 +4,14 @@ A *drive* is whatever rubs or spins at a speed g . qd: a joint, one that follows
 friction f acts on the joints as g f(g . qd), its rotor as g (g . qdd).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import choice, several
+from dalembert.arguments import choice
 from dalembert.errors import Error
 from dalembert.identification.prepare import Prepared
 from dalembert.robots import Robot
@@ -38,6 +39,11 @@ class Base(NamedTuple):
     matrix: Array  # (rank, all)
     pattern: Array  # (n, rank), where these columns are not zero
 
+    def shared(self, names: Sequence[str]) -> list[str]:
+        """Those of all names whose parameters forces do not tell by themselves: they are no base parameters alone, or none."""
+        alone = {k for k, row in zip(self.chosen, self.matrix, strict=True) if np.count_nonzero(row) == 1}
+        return [name for k, name in enumerate(names) if k not in alone]
+
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -51,9 +57,9 @@ class Columns:
     rigid: Array | None = None  # parameters of inertia and rotors, for friction by load
 
     @classmethod
-    def of(cls, robot: Robot, terms: Any, rotors: bool, motion: Prepared) -> "Columns":
+    def of(cls, robot: Robot, terms: Sequence[str], rotors: bool, motion: Prepared) -> "Columns":
         """With speeds that suit a motion."""
-        chosen = tuple(choice(term, "friction term:", TERMS) for term in several(terms, "friction"))
+        chosen = tuple(choice(term, "friction term:", TERMS) for term in terms)
         fastest = np.abs(motion.qd @ drives(robot)[0].T).max(axis=0)
         slow = np.abs(drives(robot)[0]) @ motion.slow
         smooth = np.maximum(SMOOTH * fastest, slow / 3)

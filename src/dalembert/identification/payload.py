@@ -121,8 +121,7 @@ def identify_payload(
     residual = 100 * np.sqrt(squares / np.where(size > 0, size, 1.0))
     links = list(robot.links)
     links[index] = replace(links[index], inertia=links[index].inertia + load.seen_from(pose))
-    led = {k for k, row in zip(data.base.chosen, B, strict=True) if np.count_nonzero(row) == 1}
-    unknown = tuple(x for k, x in enumerate(PARAMETERS) if k not in led)
+    unknown = tuple(data.base.shared(PARAMETERS))
     made = replace(robot, links=tuple(links))
     return Payload(made, name, load, data.base.names, found.values, np.sqrt(np.diag(found.covariance)), unknown, residual)
 

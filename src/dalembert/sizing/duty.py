@@ -9,8 +9,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.simulation.trajectory import Trajectory, torques_along
-from dalembert.sweeps.loads import Carrying
-from dalembert.sweeps.motors import MotorCurve, limits_at
+from dalembert.sizing.loads import Carrying
+from dalembert.sizing.motors import MotorCurve, limits_at
 
 
 @dataclass(frozen=True, eq=False)
