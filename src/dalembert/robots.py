@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
-    from dalembert.simulation import simulate, trajectory
+    from dalembert.simulation import along, simulate
     from dalembert.sweeps import bound as bounding
     from dalembert.sweeps import loads as carried
     from dalembert.sweeps import size as sizes
@@ -72,7 +72,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     least_effort = Later("dalembert.planning.least_effort")
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
-    trajectory = Later("dalembert.simulation.trajectory")
+    along = Later("dalembert.simulation.along")
     bounding = Later("dalembert.sweeps.bound")
     carried = Later("dalembert.sweeps.loads")
     sizes = Later("dalembert.sweeps.size")
@@ -247,7 +247,7 @@ class Robot(Model, Hints):
 
     # motion in time
     simulate = simulate.simulate
-    torques_along = trajectory.torques_along
+    torques_along = along.torques_along
     rollout = rollout.rollout
 
     # motions found by computation

@@ -26,6 +26,11 @@ class Virtual(NamedTuple):
     links: tuple[str, ...]
 
 
+def hidden(model: "Model") -> set[str]:
+    """The links of a robot that `spread` made that are none of its bodies."""
+    return {name for run in model.virtual for name in run.links}
+
+
 class Run(NamedTuple):
     """A ball or free joint: where its positions begin in q, and its velocities in qd."""
 

@@ -21,7 +21,8 @@ from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.simulation.plot import PANELS
-from dalembert.simulation.trajectory import Trajectory, torques_along
+from dalembert.simulation.along import torques_along
+from dalembert.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from dalembert.robots import Robot
