@@ -60,14 +60,6 @@ simplified = Group(
 )
 GROUPS = (books, diagonalized, curvature, simplified)
 INTERNAL = (
-    "memo",
-    "locate",
-    "open",
-    "is_tree",
-    "runs",
-    "virtual",
-    "exact_tree",
-    "exact_base",
-    "reduced_tree",
-)  # for those who write formulations
-HIDDEN = {*INTERNAL, *(name for group in GROUPS for name in group.names)}
+    "memo locate open cut is_tree runs several virtual exact_tree exact_base reduced_tree"  # for those who write formulations
+)
+HIDDEN = {*INTERNAL.split(), *(name for group in GROUPS for name in group.names)}

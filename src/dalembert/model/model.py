@@ -45,6 +45,14 @@ def refuse_loops(model: "Model", what: str) -> None:
         raise Error(f"{what} does not know the loops of {model.name}; {freed(model)} has it, of all joints without the loops")
 
 
+def joints_told(model: "Model") -> str:
+    """How many joints of which kinds there are, and what else is not the same in number, in words."""
+    count = len(model.structure)
+    joints = f"{count} joint{'' if count == 1 else 's'} {model.structure}".rstrip()
+    joints += "" if count == model.n else f", {model.n} degrees of freedom"
+    return joints if model.coupling is None else f"{joints}, {len(model.links)} coupled links"
+
+
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
     return tuple(instance(x, kind, f"each of {what}") for x in listed(given, what))
 
@@ -287,9 +295,5 @@ class Model(Value):
         return reduced(self.tree, frozenset(runs))
 
     def __repr__(self) -> str:
-        count = len(self.structure)
-        joints = f"{count} joint{'' if count == 1 else 's'} {self.structure}".rstrip()
-        joints += "" if count == self.n else f", {self.n} degrees of freedom"
-        coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
         closed = f", {len(self.loops)} loop{'' if len(self.loops) == 1 else 's'}" if self.loops else ""
-        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}{closed}>"
+        return f"<{type(self).__name__} {self.name!r}: {joints_told(self)}{closed}>"

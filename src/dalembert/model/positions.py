@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, frozen_array, listed, numbers, room, text, whole
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import Error, brief
 from dalembert.model.links import POSES, SEVERAL
 
 if TYPE_CHECKING:
@@ -157,8 +157,7 @@ def reorder(robot: "Model", array: Any, from_names: Any) -> Array:
         raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
     wanted = robot.position_names if set(robot.position_names) <= set(names) else robot.joint_names
     for name in wanted:
-        if name not in place:
-            raise unknown("joint in from_names:", name, names)
+        choice(name, "joint in from_names:", names)
     return array[..., [place[name] for name in wanted]]
 
 

@@ -1,4 +1,4 @@
-"""What is doubtful about a simulated motion: numbers that are not finite, limits that were passed, energy out of balance; and why."""
+"""What is doubtful in a simulated motion, and why: numbers that are not finite, limits passed, energy out of balance."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +15,7 @@ from dalembert.model.model import Model
 from dalembert.model.positions import without_poses
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.simulation.adaptive import SOLVERS
+from dalembert.simulation.integrators import INTEGRATORS
 from dalembert.simulation.loops import near_singular
 from dalembert.simulation.trajectory import ROUNDING, Trajectory, alike, exchanged_within
 
@@ -26,7 +27,7 @@ PARTS = 10
 LEAST = 1e-3  # of the energy exchanged in the whole motion: what a part of it is compared with at least
 FEWEST = 8  # samples from which work and losses can be told
 ROLLOUTS = 64  # that are examined: the cost stays small beside that of the simulation
-FIRST_ORDER = ("euler", "semi_implicit_euler")
+FIRST_ORDER = tuple(name for name, integrator in INTEGRATORS.items() if integrator.order == 1)
 
 
 def judged(trajectory: Trajectory, integrator: str, step: float) -> Trajectory:

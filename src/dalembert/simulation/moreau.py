@@ -235,8 +235,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
 
     for k in range(plan.samples * plan.every):
         middle, time = state["q"] + h / 2 * state["v"], (k + 0.5) * h
-        if acting.function:
-            pushed[...] = _pushing(acting.function, middle, start, pushed.shape)
+        acting.push(pushed, middle.reshape(*start.batch, -1))
         before, memory = {name: x.copy() for name, x in state.items()}, control.memory
         tau, rate = asked(time, k, middle, state["v"], memory)
         steps.once(tau, tau)
@@ -257,9 +256,3 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
         part += [part[-1]] * (plan.samples + 1 - len(part))
     memories = None if control.memory is None else np.stack(kept["memory"], axis=-2).reshape(len(q), plan.samples + 1, -1)
     return _gathered([np.stack(kept[name], axis=1) for name in KEPT], np.stack(kept["tau"], axis=1), memories)
-
-
-def _pushing(function: Callable[[Array], Array], q: Array, start: Start, shape: tuple[int, ...]) -> Array:
-    """Wrenches (B, links, 6) at these positions."""
-    found = function(q.reshape(*start.batch, q.shape[-1]))
-    return np.broadcast_to(found, (*start.batch, *shape[1:])).reshape(shape).copy()
