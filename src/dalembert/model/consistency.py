@@ -78,7 +78,7 @@ def check_loops(model: "Model") -> None:
         return
     if model.several:
         joint = model.several[0]
-        raise Error(f"loops are known for joints of one degree of freedom; {joint.name!r} of {model.name} is {joint.kind}")
+        raise Error(f"loops are supported between joints of one degree of freedom; {joint.name!r} of {model.name} is {joint.kind}")
     for loop in model.loops:
         loop.check(model)
     if (free := model.n - model.closures) < 0:

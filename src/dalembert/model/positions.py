@@ -82,6 +82,15 @@ def neutral(robot: "Model") -> Array:
     return with_poses(robot, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
 
+def ranges(robot: "Model", width: Array) -> tuple[Array, Array]:
+    """The ends of each joint's range, (n,) each; where a limit is missing the range is that wide, about zero if both are."""
+    low, high = robot.lower, robot.upper
+    return (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - width, -width / 2)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + width, width / 2)),
+    )
+
+
 def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
     """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
 
@@ -92,12 +101,7 @@ def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int
             f"random positions leave the loops of {robot.name} open; robot.settle(robot.without_loops().random_configuration()) "
             "closes them where it can"
         )
-    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
-    low, high = robot.lower, robot.upper
-    low, high = (
-        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
-        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
-    )
+    low, high = ranges(robot, np.array([2.0 if joint.kind == "prismatic" else 2 * np.pi for joint in robot.joints]))
     sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
     sizes = [whole(size, "each of shape", 0) for size in sizes]
     room("random_configuration", 3 * 8 * prod(sizes) * max(robot.n, 1), "request fewer at once")
