@@ -38,7 +38,7 @@ def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     stops = stops if stops and stops.which else None
     pushed = acting.constant is not None or acting.function is not None
     optional = (*(("wrenches",) if pushed else ()), *(STOPS if stops else ()))
-    options = {"stops": stops.which, "iterations": AT_STOPS} if stops else {}
+    options: dict[str, Any] = {"stops": stops.which, "iterations": AT_STOPS} if stops else {}
     return Machine(plan, compile(plan.robot, STEP, optional=optional, backend=plan.backend, **options), optional, stops)
 
 
