@@ -174,4 +174,4 @@ if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_PACKAGES})
+    return sorted({*_LATER, *_PACKAGES, *(name for name in globals() if name.startswith("__"))})

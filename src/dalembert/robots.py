@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
-    from dalembert.simulation import simulate, trajectory
+    from dalembert.simulation import along, simulate
     from dalembert.sizing import loads as carried
     from dalembert.sizing import size as sizes
     from dalembert.sweeps import sweep
@@ -72,7 +72,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     least_effort = Later("dalembert.planning.least_effort")
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
-    trajectory = Later("dalembert.simulation.trajectory")
+    along = Later("dalembert.simulation.along")
     bounding = Later("dalembert.bounds.bound")
     carried = Later("dalembert.sizing.loads")
     sizes = Later("dalembert.sizing.size")
@@ -247,7 +247,7 @@ class Robot(Model, Hints):
 
     # motion in time
     simulate = simulate.simulate
-    torques_along = trajectory.torques_along
+    torques_along = along.torques_along
     rollout = rollout.rollout
 
     # motions found by computation

@@ -8,14 +8,14 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import instance, positive
 from dalembert.errors import Error, optional
-from dalembert.identification.columns import LEADING, Base, independent, random_states
+from dalembert.identification.columns import Base, independent, random_states
 from dalembert.identification.consistent import BASIS, Problem, fit, parameters_of, repaired
 from dalembert.identification.motions import given_recordings, motions
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.regression import reduced, solve
 from dalembert.model.edit import tip
 from dalembert.model.inertia import Inertia
-from dalembert.quantities.parameters import PARAMETERS
+from dalembert.quantities.parameters import LEADING, PARAMETERS
 from dalembert.robots import Robot
 from dalembert.text import table
 
