@@ -1,7 +1,4 @@
-"""What the motors of an arm must deliver: torques over all poses, speeds, accelerations and payloads within limits.
-
-Needs SciPy for the last step: pip install scipy
-"""
+"""What the motors of an arm must deliver: torques over all poses, speeds, accelerations and payloads within limits."""
 
 import numpy as np
 

@@ -10,9 +10,8 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.algebra.spatial import above, sign, sqrt, where
+from dalembert.bounds.bound import box
 from dalembert.native.evaluator import evaluator
-from dalembert.sweeps.boxes import box
-from dalembert.sweeps.climbing import climb
 from dalembert.trace import spans, trace
 from dalembert.trace.bounding import margins, prepare
 from dalembert.trace.degrees import angles, degree, quadratic
@@ -273,16 +272,6 @@ def test_ranges_without_values():
         da.robot("two_link").bound(one, over={"x": 0.0})
 
 
-def test_climbing_finds_a_corner_and_a_hill():
-    def slopes(x):
-        f = -((x[:, 0] - 0.3) ** 2) + x[:, 1] - 0.1 * x[:, 0] * x[:, 1]
-        return f, np.stack([-2 * (x[:, 0] - 0.3) - 0.1 * x[:, 1], 1 - 0.1 * x[:, 0]], axis=1)
-
-    value, at = climb(slopes, np.random.default_rng(0).uniform(-1, 1, (4, 2)), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
-    np.testing.assert_allclose(at, [0.25, 1.0], atol=1e-7)
-    assert value == pytest.approx(0.9725, abs=1e-12)
-
-
 # --- steps: bounds, contraction, cuts -------------------------------------------------------------------------------------
 
 STEPS = {
@@ -421,8 +410,8 @@ def test_bounds_hold_however_early_it_stops():
 
 def test_time_is_looked_at_between_entries(monkeypatch):
     begun = []
-    entry = importlib.import_module("dalembert.sweeps.bound").Entry
-    monkeypatch.setattr("dalembert.sweeps.bound.Entry", lambda *given: begun.append(given[1]) or entry(*given))
+    entry = importlib.import_module("dalembert.bounds.bound").Entry
+    monkeypatch.setattr("dalembert.bounds.bound.Entry", lambda *given: begun.append(given[1]) or entry(*given))
     arm = da.robot("two_link")
     found = arm.bound("gravity_force", seconds=1e-6)
     assert len(begun) == 1
@@ -551,6 +540,9 @@ def test_command(capsys):
     out = capsys.readouterr().out
     assert re.search(r"inverse_dynamics of two_link: [\d,]+ boxes in", out)
     assert re.search(r"joint2 +-[\d.]+ +-[\d.]+ +[\d.]+ +[\d.]+", out)
+    assert main(["bound", "two_link", "-q", "mass_matrix", "--over", "q=0:1", "--only", "M[0,1], 3"]) == 0
+    out = capsys.readouterr().out
+    assert "M[0,1]" in out and "M[1,1]" in out and "M[0,0]" not in out
     for wrong, message in (
         (["--over", "qd"], "--over must be NAME=LOW:HIGH"),
         (["--over", "qd=a:b"], "--over must be NAME=LOW:HIGH"),

@@ -392,6 +392,20 @@ def test_check_lists_doubtful_data():
     assert "no suspicious data" in repr(da.robot("panda").check())
 
 
+def test_crosses_of_joints_are_not_doubtful():
+    """Links without mass or extent make joints of several degrees of freedom; forgotten bodies have an extent."""
+    assert not da.robot("delta").check() and not da.robot("humanoid").check()
+    body = da.Inertia.box(1.0, (0.1, 0.2, 0.3))
+
+    def found(**row):
+        rows = [da.DHRow(**{"alpha": np.pi / 2, **row}), da.DHRow(inertia=body)]
+        return [f.link for f in da.Robot.from_dh(rows, convention="standard").check().about("mass")]
+
+    assert not found() and not found(alpha=0.0, joint="P")
+    assert found(a=0.1) == found(d=0.1) == found(alpha=0.0) == ["link1"]
+    assert found(inertia=da.Inertia(0.0, np.zeros(3), np.eye(3))) == ["link1"]
+
+
 def test_random_robots_are_repeatable():
     assert da.random_robot(3, "RPH", (-1, 0, 0)) == da.random_robot(3, "RPH", (-1, 0, 0))
     assert da.random_robot(3, "RPH") != da.random_robot(4, "RPH")

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import formulations
+from dalembert import formulations, groups
 from dalembert.derived.kinematics import FRAMES
 from dalembert.engine import names
 from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.registry import QUANTITIES
 from dalembert.foreign import NAMES
 from dalembert.formulations import METHODS, formulation
+from dalembert.model.model import Model
 
 SELECTED = {"rows": ("vx", "vy")}
 TASKS = tuple(name for name, quantity in QUANTITIES.items() if "rows" in quantity.options)
@@ -97,11 +98,18 @@ def test_types_list_the_names(literal, known):
     assert listed == known, f"engine/names.py: {name} lists {listed}, the registry has {known}"
 
 
-def test_the_table_of_the_reference():
-    page = Path(__file__).parent.parent.joinpath("docs", "api", "index.md").read_text()
-    table = page[page.index("| what | functions of a robot") :].partition("\n\n")[0]
+def test_the_tables_of_the_reference():
+    """A short table for newcomers, and one that has all public names, each once."""
+    page = Path(__file__).parent.parent.joinpath("docs", "api", "index.md").read_text(encoding="utf-8")
+    short, table = (page[page.index(head) :].partition("\n\n")[0] for head in ("| name | what", "| what | functions of a robot"))
+    first = re.findall(r"^\| `(da|arm)\.(\w+)` \|", short, re.MULTILINE)
+    assert 25 <= len(first) <= 40 and len(first) == len(short.splitlines()) - 2
+    for holder, name in first:
+        assert name in dir(da if holder == "da" else da.robot("two_link")), f"docs/api/index.md: {holder} has no {name}"
     listed = set(re.findall(r"`(?:da\.)?(\w+)`", table))
-    missing = [name for name, quantity in QUANTITIES.items() if quantity.group != "books" and name not in listed]
+    own = {name for name, x in {**vars(Model), **vars(da.Robot)}.items() if callable(x) or hasattr(x, "__get__")}
+    own -= {*groups.INTERNAL, *Model.__dataclass_fields__}
+    missing = {name for name in {*da._LATER, *da._PACKAGES, *own} if not name.startswith("_") and name not in listed}
     assert not missing, f"the table 'what | functions of a robot' of docs/api/index.md needs {missing}"
     for name, count in re.findall(r"`(\w+)` \((\d+)(?: methods)?\)", table):
         assert len(da.methods(name)) == int(count), f"docs/api/index.md says that {name} has {count} methods"

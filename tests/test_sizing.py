@@ -10,11 +10,11 @@ import pytest
 
 import dalembert as da
 from dalembert.cli import main
-from dalembert.sweeps.duty import duty_cycle, motion_of
-from dalembert.sweeps.loads import carrying, largest
-from dalembert.sweeps.motors import limits_at, motor_curves
-from dalembert.sweeps.section import _corners, _pair, raster
-from dalembert.sweeps.worst import Case, forces
+from dalembert.sizing.duty import duty_cycle, motion_of
+from dalembert.sizing.loads import carrying, largest
+from dalembert.sizing.motors import limits_at, motor_curves
+from dalembert.sizing.payload_map import _corners, _pair, raster
+from dalembert.sizing.worst import Case, forces
 
 CURVE = da.MotorCurve([0.0, 1.0, 3.0], [90.0, 80.0, 40.0], [50.0, 45.0, 20.0])
 RUBBING = {
@@ -413,10 +413,10 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     (tmp_path / "motors.toml").write_text("speed = [0, 1, 3]\npeak = [90, 80, 40]\n")
     robot = da.robot("two_link")
     robot.torques_along(da.quintic([0.0, 0.0], [1.0, 0.5], duration=1.0), 0.1).to_csv("duty.csv")
-    given = ["--motor", "motors.toml", "--duty", "duty.csv", "--speed", "2", "--samples", "500", "-o", "a.html", "-o", "a.csv"]
+    given = ["--motor", "motors.toml", "--duty", "duty.csv", "--speed", "2", "--samples", "5e2", "-o", "a.html", "-o", "a.csv"]
     assert main(["size", "two_link", "--payload", "0:2@0,0,0.1", *given]) == 0
     told = capsys.readouterr()
-    assert "two_link with 0 to 2 kg on link2 at (0, 0, 0.1) m" in told.out and "wrote a.html" in told.err
+    assert "two_link with 0 to 2 kg on link2 at (0, 0, 0.1) m: 500 states" in told.out and "wrote a.html" in told.err
     assert "acceleration" in (tmp_path / "a.csv").read_text()
     assert main(["size", "two_link", "--payload", "0:2"]) == 2
     assert "give --speed 1.5 (rad/s or m/s)" in capsys.readouterr().err

@@ -10,7 +10,9 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.derived.sticking import Reaction, Stop, newton, settled
+from dalembert.engine.program import program
 from dalembert.simulation import moreau
+from dalembert.simulation.step import AT_STOPS, STEP, STOPS
 from dalembert.simulation.stops import Stops
 
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)
@@ -502,10 +504,10 @@ def test_steps_that_need_more_iterations_get_them(monkeypatch):
 
 @pytest.mark.slow
 def test_the_step_is_a_program_that_anyone_can_run():
-    """By the rules of its docstring, here with Python's floats."""
+    """By the rules of `stepping`, here with Python's floats."""
     robot, h = arm(-0.3, 0.7), 1e-3
     stops = Stops(robot.lower, robot.upper, 0.4)
-    recorded = moreau.step_program(robot, stops)
+    recorded = program(robot, STEP, optional=tuple(STOPS), stops=stops.which, iterations=AT_STOPS)
     lower, upper, restitution = stops.arrays
     fixed = {"tau": [0.0, 0.0], "tau_middle": [0.0, 0.0], "step": h, "lower": lower, "upper": upper, "restitution": restitution}
     state = {"q": [2.0, 0.5], "v": [0.0, 0.0], "energies": [0.0] * 3, "done": 0.0, "guess": np.zeros((2, 2)), "again": 0.0}

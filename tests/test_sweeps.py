@@ -18,6 +18,7 @@ from dalembert.native import sweep as native
 from dalembert.native.drawn import drawn
 from dalembert.native.reductions import Reductions
 from dalembert.native.totals import Totals
+from dalembert.sweeps.climbing import climb
 from dalembert.sweeps.running import Task, crew, cut, on_threads
 from dalembert.trace import trace
 
@@ -301,6 +302,28 @@ def test_a_coupled_robot_and_one_by_numpy():
 
 
 # --- refined
+
+
+def test_climbing_finds_a_corner_and_a_hill():
+    def slopes(x):
+        f = -((x[:, 0] - 0.3) ** 2) + x[:, 1] - 0.1 * x[:, 0] * x[:, 1]
+        return f, np.stack([-2 * (x[:, 0] - 0.3) - 0.1 * x[:, 1], 1 - 0.1 * x[:, 0]], axis=1)
+
+    value, at = climb(slopes, np.random.default_rng(0).uniform(-1, 1, (4, 2)), np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    np.testing.assert_allclose(at, [0.25, 1.0], atol=1e-7)
+    assert value == pytest.approx(0.9725, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 7, 20])
+def test_local_searches_end_where_the_box_or_the_slope_stops_them(n):
+    rng = np.random.default_rng(n)
+    A, b = rng.normal(size=(n, n)), 3 * rng.normal(size=n)
+    H = A @ A.T + 0.01 * np.eye(n)  # concave, so that the top is the only place without a way up
+    hill = lambda x: (x @ b - np.vecdot(x @ H, x) / 2, b - x @ H)  # noqa: E731
+    value, x = climb(hill, rng.uniform(-1, 1, (3, n)), -np.ones(n), np.ones(n))
+    slope = hill(x)[1]
+    stopped = ((x <= -1) & (slope < 0)) | ((x >= 1) & (slope > 0))
+    assert np.abs(np.where(stopped, 0.0, slope)).max() < 1e-5 * abs(value)
 
 
 def test_refined_extremes_of_an_arm_are_those_of_its_formula(arm):
@@ -610,8 +633,19 @@ def test_mistakes_are_told_in_a_line(name):
 
 def test_a_float_may_say_how_many(arm):
     assert arm.sweep(over=OVER, samples=1e3).done == 1000
-    with pytest.raises(Error, match="samples must be an integer"):
-        arm.sweep(over=OVER, samples=1.5)
+    assert arm.sweep(over=OVER, samples=100, reduce={"histogram": {"bins": np.float32(8)}}).job.reductions.bins == 8
+    for samples in (1.5, np.inf, np.nan, True):
+        with pytest.raises(Error, match="samples must be an integer"):
+            arm.sweep(over=OVER, samples=samples)
+
+
+def test_no_state_leaves_the_range_of_a_histogram_that_is_proven(arm):
+    proven = arm.bound("inverse_dynamics", over=OVER, tolerance=0.3)
+    kept = {"extremes": {}, "histogram": {"bins": 32, "range": (proven.lower, proven.upper)}}
+    found = arm.sweep(over=OVER, samples=20_000, reduce=kept)
+    counted = found.histogram["inverse_dynamics"]
+    assert not counted.below.any() and not counted.above.any() and (counted.counts.sum(axis=-1) == 20_000).all()
+    assert np.array_equal(counted.edges[:, [0, -1]].T, [proven.lower, proven.upper])
 
 
 def test_a_reduction_that_was_not_asked_for(arm):
@@ -652,5 +686,7 @@ def test_the_command(capsys, tmp_path):
     assert main(["sweep", "two_link", "--refine", "--checkpoint", str(tmp_path / "x.jsonl"), *options]) == 0
     out = capsys.readouterr().out
     assert "10,000 states" in out and "refined:" in out and json.loads((tmp_path / "x.json").read_text())["done"] == 10_000
-    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "whole number" in capsys.readouterr().err
+    assert main(["sweep", "two_link", "-n", "many"]) == 2 and "Invalid value for '--samples'" in capsys.readouterr().err
+    assert main(["sweep", "two_link", "-n", "1.5", "--over", "q=0", "--over", "qd=0", "--over", "qdd=0"]) == 2
+    assert "samples must be an integer from 1" in capsys.readouterr().err
     assert main(["sweep", "two_link", "--over", "qd=a:b"]) == 2 and "--over must be" in capsys.readouterr().err

@@ -14,6 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import dalembert
+from dalembert.foreign import FOREIGN
+from dalembert.groups import INTERNAL
 
 API = Path(__file__).parents[1] / "api"
 
@@ -29,10 +31,9 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
 
 def public_names() -> list[str]:
     """What users may call: the public names of the package that are no modules, and the methods of a robot."""
-    own = [name for name, x in vars(dalembert).items() if not name.startswith("_") and not inspect.ismodule(x)]
-    fields = set(dalembert.Robot.__dataclass_fields__)
-    hidden = {"memo", "locate"}  # for the package's own use
-    robot = [name for name in dir(dalembert.Robot) if not name.startswith("_") and name not in fields | hidden]
+    own = [name for name in dir(dalembert) if not name.startswith("_") and not inspect.ismodule(getattr(dalembert, name))]
+    left_out = {*dalembert.Robot.__dataclass_fields__, *INTERNAL, *FOREIGN}
+    robot = [name for name in dir(dalembert.Robot) if not name.startswith("_") and name not in left_out]
     return own + [f"Robot.{name}" for name in robot]
 
 
@@ -46,7 +47,7 @@ def entry(name: str) -> str:
     """The directive that documents a name."""
     thing: Any = dalembert
     for part in name.split("."):
-        thing = inspect.getattr_static(thing, part)
+        thing = inspect.getattr_static(thing, part) if inspect.isclass(thing) else getattr(thing, part)
     if "." in name:
         kind = "property" if isinstance(thing, property | cached_property) else "method"
     elif inspect.isclass(thing):
@@ -97,21 +98,14 @@ class Summary(SphinxDirective):
 
 
 class Names(SphinxDirective):
-    """`names`: the entries of the names in its body, one a line, as far as they exist; `names rest`: of all that no page names."""
+    """`names`: the entries of the names in its body, one a line."""
 
     has_content = True
-    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """What autodoc makes of them."""
-        every = public_names()
-        if self.arguments == ["rest"]:
-            known = documented()
-            wanted = [name for name in every if name not in known]
-        else:
-            wanted = [name for line in self.content if (name := line.strip()) in every]
-        text = "\n".join(map(entry, wanted))
-        return self.parse_text_to_nodes(f"```{{eval-rst}}\n{text}\n```") if wanted else []
+        text = "\n".join(entry(line.strip()) for line in self.content)
+        return self.parse_text_to_nodes(f"```{{eval-rst}}\n{text}\n```")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

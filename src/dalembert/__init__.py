@@ -17,6 +17,7 @@ from dalembert.version import __version__ as __version__
 if _typing.TYPE_CHECKING:
     from dalembert import algebra as algebra
     from dalembert import trace as trace
+    from dalembert.bounds.result import Bound as Bound
     from dalembert.control.contact import GravityCompensation as GravityCompensation
     from dalembert.control.contact import Impedance as Impedance
     from dalembert.control.contact import MomentumObserver as MomentumObserver
@@ -80,6 +81,8 @@ if _typing.TYPE_CHECKING:
     from dalembert.robots import random_robot as random_robot
     from dalembert.robots import robot as robot
     from dalembert.simulation.trajectory import Trajectory as Trajectory
+    from dalembert.sizing.motors import MotorCurve as MotorCurve
+    from dalembert.sizing.result import Sizing as Sizing
     from dalembert.studies.bench import bench as bench
     from dalembert.studies.compare import Comparison as Comparison
     from dalembert.studies.compare import compare as compare
@@ -90,11 +93,8 @@ if _typing.TYPE_CHECKING:
     from dalembert.studies.proof import prove_equal as prove_equal
     from dalembert.studies.report import live as live
     from dalembert.studies.report import study as study
-    from dalembert.sweeps.bounded import Bound as Bound
-    from dalembert.sweeps.motors import MotorCurve as MotorCurve
     from dalembert.sweeps.refining import Refined as Refined
     from dalembert.sweeps.result import Sweep as Sweep
-    from dalembert.sweeps.sizing import Sizing as Sizing
     from dalembert.symbolic.closed_form.equations import Equations as Equations
     from dalembert.symbolic.closed_form.equations import equations as equations
     from dalembert.symbolic.closed_form.form import Form as Form
@@ -108,6 +108,7 @@ if _typing.TYPE_CHECKING:
 
 # where the names above are: each is imported when it is first read, so that nobody waits for what is not used
 _PLACES = {
+    "bounds.result": "Bound",
     "control.contact": "GravityCompensation Impedance MomentumObserver",
     "control.controllers": "ComputedTorque GravityPD SlotineLi TaskSpaceControl",
     "engine.registry": "methods",
@@ -139,17 +140,16 @@ _PLACES = {
     "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",
+    "sizing.motors": "MotorCurve",
+    "sizing.result": "Sizing",
     "studies.bench": "bench",
     "studies.compare": "Comparison compare",
     "studies.complexity": "complexity",
     "studies.concordance": "Source source sources",
     "studies.proof": "prove_equal",
     "studies.report": "live study",
-    "sweeps.bounded": "Bound",
-    "sweeps.motors": "MotorCurve",
     "sweeps.refining": "Refined",
     "sweeps.result": "Sweep",
-    "sweeps.sizing": "Sizing",
     "symbolic.closed_form.equations": "Equations equations",
     "symbolic.closed_form.form": "Form",
     "symbolic.closed_form.lie": "lie_two_joint",
@@ -174,4 +174,4 @@ if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_PACKAGES})
+    return sorted({*_LATER, *_PACKAGES, *(name for name in globals() if name.startswith("__"))})

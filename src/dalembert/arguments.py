@@ -48,13 +48,14 @@ def positive(given: Any, what: str) -> float:
 
 
 def whole(given: Any, what: str, least: int, most: int | None = None) -> int:
-    """An integer within limits.
+    """An integer within limits; a float may say it, as 1e6 does.
 
-    >>> whole(53, "bits", 1)
-    53
+    >>> whole(53, "bits", 1), whole(1e6, "samples", 1)
+    (53, 1000000)
     """
     try:
-        value = None if isinstance(given, bool) else operator.index(given)
+        exact: Any = int(given) if isinstance(given, float | np.floating) and given.is_integer() else given
+        value = None if isinstance(given, bool) else operator.index(exact)
     except TypeError:
         value = None
     if value is None or value < least or (most is not None and value > most):

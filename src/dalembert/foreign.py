@@ -76,7 +76,7 @@ def hint(name: str) -> str:
 class Foreign:
     """A name that a robot does not have: reading it from a robot, or calling it on the class, raises what to use instead."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
@@ -103,6 +103,4 @@ class Hints:
 
 FOREIGN = {*NAMES, *LOADERS}
 for _name in FOREIGN:
-    _hint = Foreign()
-    _hint.__set_name__(Hints, _name)
-    setattr(Hints, _name, _hint)
+    setattr(Hints, _name, Foreign(_name))

@@ -59,15 +59,6 @@ simplified = Group(
     "dominance zero_couplings inverse_dynamics_without_coriolis speed_limit",
 )
 GROUPS = (books, diagonalized, curvature, simplified)
-INTERNAL = (
-    "memo",
-    "locate",
-    "open",
-    "is_tree",
-    "runs",
-    "virtual",
-    "exact_tree",
-    "exact_base",
-    "reduced_tree",
-)  # for those who write formulations
+# for those who write formulations
+INTERNAL = ("memo", "locate", "open", "cut", "is_tree", "runs", "several", "virtual", "exact_tree", "exact_base", "reduced_tree")
 HIDDEN = {*INTERNAL, *(name for group in GROUPS for name in group.names)}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.arguments import by_name
-from dalembert.errors import Error, brief, optional, unknown
+from dalembert.arguments import by_name, choice
+from dalembert.errors import Error, brief, optional
 from dalembert.model.model import a_robot
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.replay import checked, replay
@@ -92,7 +92,7 @@ def torch_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[.
         q[..., -1, :].square().sum().backward()
     """
     torch = optional("torch")
-    run = _rolled(robot, duration, options, "torch_rollout")
+    run = _Rolled(robot, duration, options, "torch_rollout")
 
     class Function(torch.autograd.Function):
         @staticmethod
@@ -125,7 +125,7 @@ def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[...
     """
     jax = optional("jax")
     jnp = jax.numpy
-    run = _rolled(robot, duration, options, "jax_rollout")
+    run = _Rolled(robot, duration, options, "jax_rollout")
 
     def called(function: Callable[..., Any], shapes: Any, *given: Any) -> Any:
         return jax.pure_callback(function, shapes, *given, vmap_method="broadcast_all")
@@ -162,13 +162,14 @@ def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[...
     return function
 
 
-class _rolled:  # noqa: N801
+class _Rolled:
     """A rollout as a function of its arrays."""
+
+    OPTIONS = ("step", "integrator", "slip_speed", "backend")
 
     def __init__(self, robot: Any, duration: Any, options: Mapping[str, Any], function: str) -> None:
         for name in options:
-            if name not in ("step", "integrator", "slip_speed", "backend"):
-                raise unknown(f"option of {function}:", name, ("step", "integrator", "slip_speed", "backend"))
+            choice(name, f"option of {function}:", self.OPTIONS)
         self.robot, self.duration, self.options = a_robot(robot, function), duration, dict(options)
         zero = np.zeros(robot.n)
         self.samples = len(robot.rollout(zero, zero, duration, **options).time)  # and what is wrong is told now
@@ -194,8 +195,7 @@ def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None)
     sympy = optional("sympy")
     given = dict(by_name({} if inputs is None else inputs, "inputs", "{'qd': [0, 0]}"))
     for name in given:
-        if name not in [v.name for v in program.inputs]:
-            raise unknown("input of the program:", name, [v.name for v in program.inputs])
+        choice(name, "input of the program:", [v.name for v in program.inputs])
     for v in program.inputs:
         rows, columns = _matrix(v)
         names = [v.name + "_".join(str(i + 1) for i in index) for index in np.ndindex(*v.shape)]

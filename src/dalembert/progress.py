@@ -9,15 +9,16 @@ from typing import Any
 from dalembert.arguments import flag
 
 PATIENCE = 1.0  # seconds before anything is shown
+WIDTH = 30  # signs of a bar
 Progress = Callable[[int, int], Any]  # (done, all)
 
 
 class Bar:
     """A bar on standard error, rewritten in place; it appears only once the work has taken a while."""
 
-    def __init__(self, what: str, width: int = 30, unit: str = "") -> None:
+    def __init__(self, what: str, unit: str = "") -> None:
         """`unit`: what is counted, to show how much of it is done in a second."""
-        self.what, self.width, self.start, self.shown, self.unit = what, width, time.monotonic(), 0.0, unit
+        self.what, self.start, self.shown, self.unit = what, time.monotonic(), 0.0, unit
         self.first: int | None = None  # what was done before
 
     def told(self, done: int, total: int) -> str:
@@ -28,14 +29,17 @@ class Bar:
         return f"{done / total:4.0%}{rate}, {elapsed * (total - done) / own if own else 0.0:.0f} s left"
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` is done."""
+        """Show that `done` of `total` is done, unless it was shown just now."""
         now = time.monotonic()
-        if now - self.start < PATIENCE or (now - self.shown < 0.1 and done < total):
-            return
-        self.shown = now
-        bar = "#" * round(done / total * self.width)
+        if total and now - self.start >= PATIENCE and (now - self.shown >= 0.1 or done >= total):
+            self.shown = now
+            self.show(done, total)
+
+    def show(self, done: int, total: int) -> None:
+        """Draw it."""
+        bar = "#" * round(done / total * WIDTH)
         end = "\n" if done >= total else ""
-        print(f"\r{self.what} [{bar:{self.width}}] {self.told(done, total)} ", end=end, file=sys.stderr, flush=True)
+        print(f"\r{self.what} [{bar:{WIDTH}}] {self.told(done, total)} ", end=end, file=sys.stderr, flush=True)
 
 
 class NotebookBar(Bar):
@@ -43,18 +47,12 @@ class NotebookBar(Bar):
 
     handle: Any = None
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` is done."""
-        now = time.monotonic()
-        if now - self.start < PATIENCE or (now - self.shown < 0.1 and done < total) or not total:
-            return
-        self.shown = now
-        told = f"{html.escape(self.what)} {self.told(done, total).strip()}"
-        self._show("" if done >= total else f'<progress value="{done / total:.4f}" max="1"></progress> {told}')
-
-    def _show(self, text: str) -> None:
+    def show(self, done: int, total: int) -> None:
+        """Draw it, or what is left when all is done: nothing."""
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
+        told = f"{html.escape(self.what)} {self.told(done, total).strip()}"
+        text = "" if done >= total else f'<progress value="{done / total:.4f}" max="1"></progress> {told}'
         if self.handle is None:
             self.handle = display(HTML(text), display_id=True) if text else None
         else:
@@ -77,4 +75,4 @@ def chosen(progress: Progress | bool | None, what: str, unit: str = "") -> Progr
         return progress
     seen = in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
     wanted = seen if progress is None else flag(progress, "progress, unless it is a function,")
-    return (NotebookBar if in_notebook() else Bar)(what, unit=unit) if wanted else lambda done, total: None
+    return (NotebookBar if in_notebook() else Bar)(what, unit) if wanted else lambda done, total: None

@@ -14,6 +14,7 @@ from dalembert.model.model import Model
 from dalembert.quantities import dynamics
 
 if TYPE_CHECKING:
+    from dalembert.bounds import bound as bounding
     from dalembert.codegen import generate
     from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
     from dalembert.quantities import (
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
     )
     from dalembert.quantities import curvature as geometry
     from dalembert.quantities import loops as closing
-    from dalembert.simulation import simulate, trajectory
-    from dalembert.sweeps import bound as bounding
-    from dalembert.sweeps import loads as carried
-    from dalembert.sweeps import size as sizes
+    from dalembert.simulation import along, simulate
+    from dalembert.sizing import loads as carried
+    from dalembert.sizing import size as sizes
     from dalembert.sweeps import sweep
     from dalembert.symbolic import parameters as symbolic_parameters
 else:  # the same, each imported when one of its functions is first read; dynamics nearly everybody needs
@@ -72,10 +72,10 @@ else:  # the same, each imported when one of its functions is first read; dynami
     least_effort = Later("dalembert.planning.least_effort")
     fastest = Later("dalembert.planning.fastest")
     simulate = Later("dalembert.simulation.simulate")
-    trajectory = Later("dalembert.simulation.trajectory")
-    bounding = Later("dalembert.sweeps.bound")
-    carried = Later("dalembert.sweeps.loads")
-    sizes = Later("dalembert.sweeps.size")
+    along = Later("dalembert.simulation.along")
+    bounding = Later("dalembert.bounds.bound")
+    carried = Later("dalembert.sizing.loads")
+    sizes = Later("dalembert.sizing.size")
     sweep = Later("dalembert.sweeps.sweep")
     symbolic_parameters = Later("dalembert.symbolic.parameters")
 
@@ -247,7 +247,7 @@ class Robot(Model, Hints):
 
     # motion in time
     simulate = simulate.simulate
-    torques_along = trajectory.torques_along
+    torques_along = along.torques_along
     rollout = rollout.rollout
 
     # motions found by computation

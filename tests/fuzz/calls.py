@@ -244,7 +244,6 @@ NOT_CALLED = {
     "da.trace.Angle", "da.trace.Expr", "da.trace.OperationCount", "da.trace.Program", "da.trace.Residue", "da.trace.Variable",
     "da.bench", "da.study", "da.live", "da.sources",  # which take seconds
     "da.algebra.Body", "da.algebra.Screw",
-    "trajectory.exchanged_within", "rollouts.exchanged_within",  # a slice of samples, of `doubts`
     "kernel.here", "kernel.narrow",  # what a thread runs, arrays as they are
     "kernel.serve",  # fills a table of addresses
 }  # fmt: skip

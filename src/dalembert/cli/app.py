@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import bounding, computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
+from dalembert.cli import computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other mechanisms of rigid links and joints.
@@ -58,7 +58,7 @@ PANELS = {
     "Inspect a robot": (looking,),
     "Compute": (computing,),
     "Find motions": (reaching, planning, effort),
-    "Find extremes": (sweeping, bounding, sizing),
+    "Find extremes": (sweeping, sizing),
     "Identify": (identifying,),
     "Write": (writing,),
 }

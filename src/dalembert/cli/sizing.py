@@ -8,10 +8,12 @@ import typer
 import dalembert as da
 from dalembert.cli.changes import one_or_several, payload_ends, values
 from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
-from dalembert.cli.parts import listed, on_terminal, progress, said, show
+from dalembert.cli.parts import listed, progress, said, show
 from dalembert.cli.wording import in_words
 from dalembert.errors import Error
 from dalembert.robots import Robot
+from dalembert.sizing.result import KINDS
+from dalembert.text import wrapped
 
 
 def size(
@@ -42,7 +44,7 @@ def size(
             metavar="JOINT,JOINT", help="The joints that vary in the payload map. Default: those that move the hand most."
         ),
     ] = None,
-    samples: Annotated[int, typer.Option(metavar="COUNT", help="Number of random states.")] = 200_000,
+    samples: Annotated[float, typer.Option("--samples", "-n", metavar="N", help="How many random states; 1e6 is fine.")] = 200_000,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,12 +74,9 @@ def size(
             samples=samples,
             progress=bar or False,
         )
-    if on_terminal():
-        print(found.head)
-        show(found.rows())
-        print(in_words("\n".join(found.verdict())))
-    else:
-        print(in_words(str(found)))
+    print(found.head)
+    show(found.cells())
+    print(*(wrapped(in_words(line)) for line in found.verdict()), sep="\n")
     for target in targets:
         if target.suffix.lower() == ".html":
             from dalembert.studies.report.sizing import write
@@ -87,7 +86,6 @@ def size(
             said(found.save(target))
 
 
-KINDS = (".csv", ".json", ".png", ".svg", ".pdf")
 COMMANDS = (
     (
         size,

@@ -1,17 +1,25 @@
-"""The command for all states of a range."""
+"""The commands for all states of a range: what samples reach, and what none exceeds."""
 
+import re
 from typing import Annotated, Any
 
 import typer
 
-from dalembert.cli.parts import completing, listed, progress, said
+from dalembert.cli import INTERRUPTED
+from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.engine.registry import QUANTITIES
 from dalembert.errors import Error
 from dalembert.robots import Robot
 from dalembert.sweeps.ranges import SAMPLINGS
 from dalembert.sweeps.reduced import NAMES
 
-INTERRUPTED = 130
+ENTRY = re.compile(r"[^,\[]+(?:\[[^\]]*\])?")  # M[0,1] is one of them
+
+
+def _over(more: str = "") -> Any:
+    varying = f"The range of an input, as in qd=-2:2, q.joint1=-1:1, payload=0:5 or m2=1:3{more}; NAME=VALUE for one value; "
+    varying += "repeat it for more. Default: the robot's limits."
+    return typer.Option("--over", metavar="NAME=LOW:HIGH", help=varying)
 
 
 def sweep(
@@ -26,16 +34,9 @@ def sweep(
             autocompletion=completing(*QUANTITIES),
         ),
     ] = "inverse_dynamics",
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=LOW:HIGH",
-            help="The range of an input, as in qd=-2:2, q.joint1=-1:1, payload=0:5 or m2=1:3; NAME=LOW:HIGH:COUNT for a grid, "
-            "NAME=VALUE for one value; repeat it for more. Default: the robot's limits.",
-        ),
-    ] = None,
+    over: Annotated[list[str] | None, _over("; NAME=LOW:HIGH:COUNT for a grid")] = None,
     samples: Annotated[
-        str | None, typer.Option("--samples", "-n", metavar="COUNT", help="Number of states, as in 1e9. Default: 1e6.")
+        float | None, typer.Option("--samples", "-n", metavar="COUNT", help="Number of states, as in 1e9. Default: 1e6.")
     ] = None,
     reduce: Annotated[
         str, typer.Option(metavar="NAME,...", help=f"What to keep: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
@@ -67,7 +68,7 @@ def sweep(
     """Find the extremes of joint forces, or other quantities, over many random states, millions a second."""
     with progress("sweeping") as bar:
         found = robot.sweep(
-            listed(quantities), ranges_by_name(over or []), _whole(samples), listed(reduce), sampling=sampling, seed=seed,
+            listed(quantities), _ranges(over), samples, listed(reduce), sampling=sampling, seed=seed,
             link=link, cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
         )  # fmt: skip
     print(found)
@@ -79,21 +80,33 @@ def sweep(
         raise typer.Exit(INTERRUPTED)
 
 
-def _whole(text: str | None) -> int | None:
-    """A number of states; 1e9 is one."""
-    try:
-        value = None if text is None else float(text)
-        if value is None or value == int(value):
-            return None if value is None else int(value)
-    except (ValueError, OverflowError):
-        pass
-    raise Error(f"--samples must be a whole number, such as 1000000 or 1e9, got {text!r}")
+def bound(
+    robot: Robot,
+    over: Annotated[list[str] | None, _over()] = None,
+    quantity: Annotated[
+        str, typer.Option("--quantity", "-q", metavar="QUANTITY", help="What to bound.", autocompletion=completing(*QUANTITIES))
+    ] = "inverse_dynamics",
+    only: Annotated[str | None, typer.Option(metavar="JOINT,...", help="Bound these joints or entries only.")] = None,
+    tolerance: Annotated[
+        float, typer.Option(metavar="SHARE", help="Stop when the bounds exceed the attained extremes by less than this share.")
+    ] = 0.05,
+    seconds: Annotated[float, typer.Option(metavar="S", help="Stop after this many seconds at the latest.")] = 60.0,
+    states: Annotated[bool, typer.Option("--states", help="Show the states of the largest attained values as well.")] = False,
+) -> None:
+    """Prove bounds of joint forces, or another quantity, over all states of a range, and show attained extremes."""
+    entries = [int(x) if x.isdigit() else x for x in map(str.strip, ENTRY.findall(only or ""))] or None
+    with progress(f"bound of {quantity}") as bar:
+        found = robot.bound(quantity, over=_ranges(over), only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
+    print(found.head)
+    show(found.cells())
+    if states:
+        print(found.states())
 
 
-def ranges_by_name(texts: list[str]) -> dict[str, Any]:
+def _ranges(texts: list[str] | None) -> dict[str, Any]:
     """Ranges by name; of single joints, by the name of each."""
     found: dict[str, Any] = {}
-    for text in texts:
+    for text in texts or []:
         name, equals, ends = text.partition("=")
         name, dot, part = name.partition(".")
         try:
@@ -123,6 +136,14 @@ COMMANDS = (
         [
             "dalembert sweep puma560 --over qd=-2:2 --over qdd=-5:5 --refine",
             "dalembert sweep panda --over qdd=-5:5 --over payload=0:3 -n 1e9 --checkpoint panda.jsonl -o panda.json",
+        ],
+    ),
+    (
+        bound,
+        [
+            "dalembert bound puma560 --over qd=-1:1 --over qdd=-1:1",
+            "dalembert bound arm.urdf --over qd=0 --over qdd=0 --over payload=0:5 --tolerance 0.01",
+            "dalembert bound two_link --quantity mass_matrix --states",
         ],
     ),
 )

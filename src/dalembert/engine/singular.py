@@ -15,7 +15,8 @@ from dalembert.errors import Error, SingularWarning, warn
 from dalembert.formulations import formulation
 from dalembert.formulations.shared.filter import filtered, links
 from dalembert.model.model import Model
-from dalembert.model.spread import hidden, spread
+from dalembert.model.positions import hidden
+from dalembert.model.spread import spread
 from dalembert.trace.source import NumpyKernel
 
 CHUNK = 4096  # states at a time

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -19,12 +19,12 @@ from dalembert.files.binary import read_npy, read_npz, spools, write_npz
 from dalembert.files.layout import PARTS, States, arranged, column_names, entries, gathered, joined
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model, a_robot
+from dalembert.progress import Progress
 from dalembert.storage import limits
 from dalembert.storage.opening import file_path, opened, told
 from dalembert.storage.saving import saving
 
 ENDINGS = (".csv", ".npy", ".npz")
-Progress = Callable[[int, int], None]  # how much is done, and of how much (0: unknown)
 
 
 def read_states(
@@ -32,7 +32,8 @@ def read_states(
 ) -> Generator[States]:
     r"""States from a CSV, NPY or NPZ file ("-": standard input), some thousand at a time, as dictionaries of arrays (rows, n).
 
-    `wanted` are parts of q, qd, qdd, tau; t is there if the file has it. Columns with names may come in any order.
+    `wanted` are parts of q, qd, qdd, tau; t is there if the file has it. Columns with names may come in any order. `progress` is
+    called with how much is read, and of how much (0: unknown).
 
     >>> import io
     >>> import dalembert as da

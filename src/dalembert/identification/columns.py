@@ -4,15 +4,17 @@ A *drive* is whatever rubs or spins at a speed g . qd: a joint, one that follows
 friction f acts on the joints as g f(g . qd), its rotor as g (g . qdd).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import choice, several
+from dalembert.arguments import choice
 from dalembert.errors import Error
 from dalembert.identification.prepare import Prepared
+from dalembert.quantities.parameters import LEADING, independent_columns
 from dalembert.robots import Robot
 
 TERMS = {  # of friction: the name of its parameter, whether that must not be negative
@@ -24,10 +26,8 @@ TERMS = {  # of friction: the name of its parameter, whether that must not be ne
     "load": ("load_friction", True),
 }
 SAMPLES = 40  # random states per joint that show which columns are independent
-INDEPENDENT = 1e-7
 SMOOTH = 0.01  # of the greatest speed: the v0 of tanh(v / v0)
 STRIBECK = 0.05  # of the greatest speed
-LEADING = (9, 4, 5, 6, 7, 8, 1, 2, 3, 0)  # which of a link's ten to keep first, as `base_parameters` does
 
 
 class Base(NamedTuple):
@@ -37,6 +37,11 @@ class Base(NamedTuple):
     chosen: Array  # (rank,)
     matrix: Array  # (rank, all)
     pattern: Array  # (n, rank), where these columns are not zero
+
+    def shared(self, names: Sequence[str]) -> list[str]:
+        """Those of all names whose parameters forces do not tell by themselves: they are no base parameters alone, or none."""
+        alone = {k for k, row in zip(self.chosen, self.matrix, strict=True) if np.count_nonzero(row) == 1}
+        return [name for k, name in enumerate(names) if k not in alone]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +56,9 @@ class Columns:
     rigid: Array | None = None  # parameters of inertia and rotors, for friction by load
 
     @classmethod
-    def of(cls, robot: Robot, terms: Any, rotors: bool, motion: Prepared) -> "Columns":
+    def of(cls, robot: Robot, terms: Sequence[str], rotors: bool, motion: Prepared) -> "Columns":
         """With speeds that suit a motion."""
-        chosen = tuple(choice(term, "friction term:", TERMS) for term in several(terms, "friction"))
+        chosen = tuple(choice(term, "friction term:", TERMS) for term in terms)
         fastest = np.abs(motion.qd @ drives(robot)[0].T).max(axis=0)
         slow = np.abs(drives(robot)[0]) @ motion.slow
         smooth = np.maximum(SMOOTH * fastest, slow / 3)
@@ -159,24 +164,7 @@ def random_states(robot: Robot) -> Array:
 
 def independent(Y: Array, names: tuple[str, ...], order: list[int]) -> Base:
     """Which columns of Y (T, n, k) lead a base, taken in this order, and how the others depend on them."""
-    W = Y.reshape(-1, len(names))
-    size = np.linalg.norm(W, axis=0)
-    there = size > 1e-10 * size.max(initial=0.0)
-    scaled = W / np.where(there, size, np.inf)
-    basis, chosen = np.zeros((len(W), len(order))), list[int]()
-    for k in order:
-        Q = basis[:, : len(chosen)]
-        rest = scaled[:, k] - Q @ (Q.T @ scaled[:, k])
-        rest = rest - Q @ (Q.T @ rest)  # twice is enough
-        if there[k] and (left := np.linalg.norm(rest)) > INDEPENDENT:
-            basis[:, len(chosen)] = rest / left
-            chosen.append(k)
-    chosen.sort()
-    others = [k for k in range(len(names)) if k not in chosen]
-    matrix = np.zeros((len(chosen), len(names)))
-    matrix[range(len(chosen)), chosen] = 1.0
-    combined = np.linalg.lstsq(scaled[:, chosen], scaled[:, others], rcond=None)[0]
-    matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0) * size[others] / size[chosen][:, None]
+    chosen, matrix = independent_columns(Y.reshape(-1, len(names)), order)
     return Base(tuple(names[k] for k in chosen), np.array(chosen), matrix, (Y != 0).any(axis=0)[:, chosen])
 
 

@@ -26,7 +26,8 @@ from dalembert.motion.paths import Motion, sample
 from dalembert.native import compile_program
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
-from dalembert.simulation.trajectory import Trajectory, torques_along
+from dalembert.simulation.along import torques_along
+from dalembert.simulation.trajectory import Trajectory
 from dalembert.trace import Program, differentiate, trace
 
 CRITERIA = ("logdet", "condition")

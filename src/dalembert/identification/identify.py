@@ -99,8 +99,8 @@ def identify(
         if fixed:
             raise Error("fixed parameters need consistent=True")
         x = _nearest(data, estimate, values)
-    if prior is False:
-        notes += _open(columns, data)
+    if prior is False and (shared := data.base.shared(columns.names)):
+        notes.append(f"without a prior, joint forces do not determine {len(shared)} parameters: {', '.join(shared)}")
     made, more = _robot(robot, columns, x)
     notes = [*notes, *more]
     if told := [note for note in notes if THIN not in note]:
@@ -210,16 +210,6 @@ def _fixed(columns: Columns, fixed: Mapping[str, float] | None) -> tuple[Array, 
         rows.append(row)
         to.append(number(value, f"fixed {name}"))
     return np.array(rows).reshape(-1, len(names)), np.array(to)
-
-
-def _open(columns: Columns, data: Reduced) -> list[str]:
-    """Which parameters nobody knows without a prior."""
-    B = data.base.matrix
-    led = {k for k, row in zip(data.base.chosen, B, strict=True) if np.count_nonzero(row) == 1}
-    unknown_ones = [name for k, name in enumerate(columns.names) if k not in led]
-    if not unknown_ones:
-        return []
-    return [f"without a prior, joint forces do not determine {len(unknown_ones)} parameters: {', '.join(unknown_ones)}"]
 
 
 def _robot(robot: Robot, columns: Columns, x: Array) -> tuple[Robot, list[str]]:

@@ -8,14 +8,14 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import instance, positive
 from dalembert.errors import Error, optional
-from dalembert.identification.columns import LEADING, Base, independent, random_states
+from dalembert.identification.columns import Base, independent, random_states
 from dalembert.identification.consistent import BASIS, Problem, fit, parameters_of, repaired
 from dalembert.identification.motions import given_recordings, motions
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.regression import reduced, solve
 from dalembert.model.edit import tip
 from dalembert.model.inertia import Inertia
-from dalembert.quantities.parameters import PARAMETERS
+from dalembert.quantities.parameters import LEADING, PARAMETERS
 from dalembert.robots import Robot
 from dalembert.text import table
 
@@ -121,8 +121,7 @@ def identify_payload(
     residual = 100 * np.sqrt(squares / np.where(size > 0, size, 1.0))
     links = list(robot.links)
     links[index] = replace(links[index], inertia=links[index].inertia + load.seen_from(pose))
-    led = {k for k, row in zip(data.base.chosen, B, strict=True) if np.count_nonzero(row) == 1}
-    unknown = tuple(x for k, x in enumerate(PARAMETERS) if k not in led)
+    unknown = tuple(data.base.shared(PARAMETERS))
     made = replace(robot, links=tuple(links))
     return Payload(made, name, load, data.base.names, found.values, np.sqrt(np.diag(found.covariance)), unknown, residual)
 

@@ -1,21 +1,18 @@
-"""What an arm recorded: times, positions and joint forces, checked when they are given, and read from CSV or NPZ files."""
+"""What an arm recorded: times, positions and joint forces, checked when they are given."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, flag, frozen_array, instance, numbers, text
-from dalembert.errors import DataWarning, Error, brief, warn
-from dalembert.files.binary import Archive, archive
-from dalembert.files.layout import TIME, Layout, States, check_bytes, gathered
-from dalembert.files.text import read_csv
+from dalembert.arguments import flag, instance, numbers, text
+from dalembert.errors import DataWarning, Error, warn
+from dalembert.identification.reading import read
 from dalembert.robots import Robot
 from dalembert.storage import limits
-from dalembert.storage.opening import file_path, opened
 
 if TYPE_CHECKING:
     from dalembert.identification.prepare import Prepared
@@ -175,25 +172,8 @@ class Recording:
         ...     da.Recording.load(path, arm, columns={"tau": "tau_joint{}"})
         <Recording of two_link: 201 samples, 2 s, 100 Hz>
         """
-        instance(robot, Robot, "Recording.load: the robot")
-        given = by_name({} if columns is None else columns, "columns", "{'q': 'actual_q_{}'}")
-        for part in given:
-            if part not in ("t", "q", "qd", "tau", "current"):
-                raise Error(f"columns are named for t, q, qd, tau and current, got {part!r}")
-        G = _motors(robot, motors)
-        place = file_path(path)
-        with opened(place) as file:
-            if file.peek(2)[:2] == b"PK":
-                with archive(file, place.name) as held:
-                    states = _arrays(held, place.name, given, limit)
-            else:
-                wanted = _arranged(robot, given, robot.n if G is None else len(G))
-                states = gathered((some for some, _ in read_csv(file, place.name, wanted)), place.name, limit)
-        tau = _forces(states, place.name, gains, G)
-        return Recording(robot, states["t"], states["q"], tau, states.get("qd"), name=place.name, degrees=degrees)
-
-
-# --- what is given ------------------------------------------------------------------------------------------------------------
+        name, states = read(path, robot, columns, gains, motors, limit)
+        return Recording(robot, states["t"], states["q"], states["tau"], states.get("qd"), name=name, degrees=degrees)
 
 
 def _floats(given: Any, part: str, name: str) -> Array:
@@ -279,96 +259,3 @@ def _in_radians(recording: Recording, keep: dict[str, Array]) -> bool:
 def _constant(robot: Robot, tau: Array) -> list[str]:
     low, high = tau.min(axis=0), tau.max(axis=0)
     return [f"the torque of {robot.joint_names[j]} is {low[j]:g} throughout" for j in np.flatnonzero(low == high)]
-
-
-# --- files --------------------------------------------------------------------------------------------------------------------
-
-
-def _motors(robot: Robot, given: Any) -> Array | None:
-    if given is None or given is False:
-        return None
-    if given is True:
-        if robot.transmission is None:
-            raise Error(f"motors=True needs a robot with a transmission; {robot.name} has none (with_transmission)")
-        return robot.transmission.matrix
-    G = frozen_array(given, None, "motors")
-    if G.ndim != 2 or G.shape[1] != robot.n:
-        raise Error(f"motors must be a matrix (m, {robot.n}), a row for each motor of {robot.name}, got shape {G.shape}")
-    return G
-
-
-def _forces(states: States, name: str, gains: Any, G: Array | None) -> Array:
-    """tau of the joints from what was measured."""
-    if "tau" in states:
-        forces = states["tau"]
-        if gains is not None:
-            raise Error(f"{name}: gains are for currents, but the file has tau; name the currents: columns={{'current': ...}}")
-    else:
-        if gains is None:
-            raise Error(f"{name}: currents need gains=..., in N m/A for each motor")
-        forces = states["current"]
-        factors = frozen_array(gains, None, "gains")
-        if factors.shape not in ((), forces.shape[1:]):
-            raise Error(f"gains must be one number or {forces.shape[1]} (one per motor), got shape {factors.shape}")
-        forces = forces * factors
-    return forces if G is None else forces @ G
-
-
-def _arranged(robot: Robot, given: Mapping[str, Any], motors: int) -> Any:
-    """Which columns of a table are what."""
-    n = robot.n
-
-    def found(names: Sequence[str], part: str, where: str) -> list[int] | None:
-        place, count = {name: k for k, name in enumerate(names)}, motors if part in ("tau", "current") else n
-        joints = robot.joint_names if count == n else tuple(f"motor{k + 1}" for k in range(count))
-        wanted = given.get(part, f"{part}_{{}}")
-        if not isinstance(wanted, str):
-            choices = [[str(name) for name in wanted]]
-            if len(choices[0]) != count:
-                raise Error(f"{where}: {part} needs {count} columns, got {len(choices[0])}: {brief(choices[0])}")
-        else:
-            numbered = [wanted] if part in given else [wanted, f"{part}{{}}"]
-            told = [(pattern, count_) for pattern in numbered for count_ in (joints, range(1, count + 1), range(count))]
-            choices = [[pattern.replace("{}", str(x)).strip() for x in labels] for pattern, labels in told]
-        for chosen in choices:
-            if all(name in place for name in chosen):
-                return [place[name] for name in chosen]
-        if part in given or part == "q":
-            missing = next(name for name in choices[0] if name not in place)
-            raise Error(f"{where}: there is no column {missing}; there are: {brief(', '.join(names)).strip(chr(39))}")
-        return None
-
-    def arrange(columns: Sequence[str] | int, where: str) -> Layout:
-        if isinstance(columns, int):
-            parts = {2 * n + 1: ("t", "q", "tau"), 3 * n + 1: ("t", "q", "qd", "tau")}.get(columns)
-            if parts is None or given:
-                raise Error(f"{where}: {columns} columns without names; a recording has {2 * n + 1} (t, q, tau), or name them")
-            ends = np.cumsum([0, 1, *(n for _ in parts[1:])])
-            return Layout([""] * columns, {p: list(range(a, b)) for p, a, b in zip(parts, ends[:-1], ends[1:], strict=True)})
-        times = [k for k, name in enumerate(columns) if name in ([given["t"]] if "t" in given else TIME)]
-        if not times:
-            raise Error(f"{where}: there is no column {given.get('t', 't (nor time)')}; there are: {brief(', '.join(columns))}")
-        wanted: dict[str, list[int]] = {"t": times[:1]}
-        for part in ("q", "qd", *(["current"] if "current" in given else ["tau", "current"])):
-            if (places := found(columns, part, where)) is not None and not (part == "current" and "tau" in wanted):
-                wanted[part] = places
-        if "tau" not in wanted and "current" not in wanted:
-            raise Error(f"{where}: there are no columns tau_<joint>, nor current_<joint>; there are: {brief(', '.join(columns))}")
-        return Layout(columns, wanted)
-
-    return arrange
-
-
-def _arrays(held: Archive, name: str, given: Mapping[str, Any], limit: int) -> States:
-    """The arrays of an NPZ file."""
-    names = {part: given.get(part, part) for part in ("t", "q", "qd", "tau", "current")}
-    if "t" not in given and "t" not in held.names:
-        names["t"] = "time"
-    there = {part: held.table(x) for part, x in names.items() if isinstance(x, str) and x in held.names}
-    if "current" in given:
-        there.pop("tau", None)
-    for part in ("t", "q", *given, *([] if "current" in there else ["tau"])):
-        if part not in there:
-            raise Error(f"{name}: there is no array {names[part]!r} (there are: {', '.join(held.names) or 'none'})")
-    check_bytes(8 * sum(table.rows * table.width for table in there.values()), name, limit)
-    return {part: table.whole() for part, table in there.items()}

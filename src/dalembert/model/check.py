@@ -8,13 +8,15 @@ import numpy as np
 
 from dalembert.arguments import choice
 from dalembert.model.coupling import sum_of
-from dalembert.model.links import FRICTION, Link
-from dalembert.model.model import Model
+from dalembert.model.inertia import ZERO
+from dalembert.model.links import FRICTION, Joint, Link
+from dalembert.model.model import Model, joints_told
 from dalembert.model.pose import Pose
 from dalembert.text import Text, table, wrapped
 
 ALMOST = 2e-3  # an entry of a rotation this near to 0, but not 0, comes from a rounded right angle
 HEAVY, FAR = 1e4, 1e2  # kg and m: beyond these, the units may be wrong
+SAME = 1e-9  # m, or of a cosine: nearer than this is the same place or axis
 
 CONVENTIONS = """\
 equation     M(q) qdd + C(q,qd) qd + g(q) + friction(qd) = tau + sum J^T w
@@ -76,15 +78,20 @@ class Findings(tuple[Finding, ...]):
 def check(robot: Model) -> Findings:
     """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction.
 
-    What a file says and was not taken has the topics unread, and in MJCF contact and actuator.
+    What a file says and was not taken has the topics unread, and in MJCF contact and actuator. Links without mass and without
+    extent, by which a joint of several degrees of freedom is made of single ones, are not suspicious.
 
     >>> import dalembert as da
     >>> da.robot("puma560").check().about("mass")
     hint: link1: moves but has no mass [mass]
     """
     noted = [_found(note.link, note.topic, note.remark) for note in robot.notes]
-    carrying = set(robot.parents)
-    findings = [doubt for i, link in enumerate(robot.links) for doubt in (*_doubts(link, i in carrying), *_coupled(robot, i))]
+    carried: dict[str, list[Link]] = {}
+    for link in robot.links:
+        carried.setdefault(link.parent, []).append(link)
+    findings = [
+        doubt for i, link in enumerate(robot.links) for doubt in (*_doubts(link, carried.get(link.name, [])), *_coupled(robot, i))
+    ]
     if robot.n and not any(link.inertia.mass or link.inertia.tensor.any() or link.joint.armature for link in robot.links):
         told = "no moving link has mass, so there is nothing to compute: add masses and inertias to the file"
         rest = [doubt for doubt in findings if doubt.topic != "mass"]  # which would say it of every link
@@ -98,10 +105,24 @@ def _found(link: str, topic: str, message: str, *, serious: bool = False) -> Fin
     return Finding(link, topic, message, "error" if serious or topic in WRONG else "hint")
 
 
-def _doubts(link: Link, carrying: bool) -> Iterator[Finding]:
+def _between_axes(link: Link, carried: list[Link]) -> bool:
+    """Whether a link is no body, but the cross or the slide of a joint made of several: it has neither mass nor extent.
+
+    Between two joints that move the same way it would be none: there is nothing that only one of them moves.
+    """
+
+    def crosses(other: Link) -> bool:
+        step = link.after @ other.before
+        turned = other.joint.kind != link.joint.kind or abs(step.rotation[2, 2]) < 1 - SAME
+        return turned and float(np.abs(step.translation).max()) < SAME
+
+    return link.inertia == ZERO and bool(carried) and all(map(crosses, carried))
+
+
+def _doubts(link: Link, carried: list[Link]) -> Iterator[Finding]:
     body, joint = link.inertia, link.joint
-    if body.mass == 0.0:
-        bare = not (body.tensor.any() or carrying or joint.armature)
+    if body.mass == 0.0 and not _between_axes(link, carried):
+        bare = not (body.tensor.any() or carried or joint.armature)
         cure = f" and carries no mass: M is singular; add mass with robot.with_payload(0.1, link={link.name!r})" if bare else ""
         yield _found(link.name, "mass", f"moves but has no mass{cure}", serious=bare)
     if reason := body.impossible():
@@ -159,10 +180,7 @@ def almost_right(pose: Pose) -> float:
 
 def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
-    count = len(robot.structure)
-    head = f"{robot.name}: {count} joint{'' if count == 1 else 's'} {robot.structure}".rstrip()
-    head += "" if count == robot.n else f", {robot.n} degrees of freedom"
-    head += "" if robot.coupling is None else f", {len(robot.links)} coupled links"
+    head = f"{robot.name}: {joints_told(robot)}"
     head += f", {robot.n - robot.closures} of them independent" if robot.loops else ""
     lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
@@ -211,8 +229,7 @@ def _joint_rows(robot: Model) -> list[tuple[str, ...]]:
         kind = j.kind + (f" {j.pitch:g} m/rad" if j.kind == "helical" else "")
         places = [robot.joint_names.index(part.name) for part in j.parts if part.name in robot.joint_names]
         number = "-" if not places else str(places[0]) if len(places) == 1 else f"{places[0]}-{places[-1]}"  # in qd
-        limited = len(places) < 2 and np.isfinite([j.lower, j.upper]).any()
-        bounds = f"{j.lower:.4g} .. {j.upper:.4g}" if limited else "unlimited"
+        bounds = "unlimited" if len(places) > 1 else limits_told(j)
         rows.append((number, j.name, kind, bounds, link.name, link.parent))
     return rows
 
@@ -231,3 +248,8 @@ def _body_rows(robot: Model) -> list[tuple[str, ...]]:
 
 def _vector(v: np.ndarray) -> str:
     return "(" + ", ".join(f"{x:g}" for x in v) + ")"
+
+
+def limits_told(joint: Joint) -> str:
+    """The range of a joint in words."""
+    return f"{joint.lower:.4g} .. {joint.upper:.4g}" if np.isfinite([joint.lower, joint.upper]).any() else "unlimited"

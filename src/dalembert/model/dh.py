@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.arguments import choice, instance, listed, number
-from dalembert.errors import DataWarning, Error, brief, unknown, warn
+from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link, Note, joint
 from dalembert.model.model import Model
@@ -58,10 +58,8 @@ def row(given: "DHRow | Mapping[str, Any]") -> DHRow:
         return given
     if not isinstance(given, Mapping):
         raise Error(f"a DH row must be a DHRow or a mapping with its fields, got {brief(given)}")
-    known = DHRow.__dataclass_fields__
     for key in given:
-        if key not in known:
-            raise unknown("entry of a DH row:", key, known)
+        choice(key, "entry of a DH row:", DHRow.__dataclass_fields__)
     return DHRow(**given)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dalembert.arguments import choice, frozen_array, number
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import Error, brief
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.inertia import Inertia
@@ -220,8 +220,7 @@ def _all_joints(robot: Model) -> list[str]:
 def _known(robot: Model, names: Any) -> None:
     known = _all_joints(robot)
     for name in names:
-        if name not in known:
-            raise unknown(f"joint of {robot.name}:", name, known)
+        choice(name, f"joint of {robot.name}:", known)
 
 
 def snapped(robot: M, tolerance: float = 1e-4) -> M:

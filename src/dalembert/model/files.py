@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import flag, number, text
-from dalembert.errors import DataWarning, Error, brief, unknown, warn
+from dalembert.arguments import choice, flag, number, text
+from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.model.check import TOPICS, check
 from dalembert.model.coupling import Coupling, Transmission
 from dalembert.model.dh import DHRow
@@ -33,6 +33,10 @@ STRINGS = re.compile(
     r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3,5})?|'{3}(?:.*?'{3,5}|.*)|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""", re.DOTALL
 )
 TABLE = re.compile(r"^[ \t]*+\[\[?[^,=\[\]\n]*+\]", re.MULTILINE)
+FILE_KEYS = (
+    *("format", "name", "source", "gravity", "base", "link", "frame", "notes"),
+    *("coupling", "transmission", "loop", "independent", "end"),
+)
 JOINT_KEYS = tuple(Joint.__dataclass_fields__)
 BODY_KEYS = ("mass", "com", "inertia", "inertia_about_origin")
 
@@ -71,18 +75,17 @@ def _small(data: bytes, path: Path) -> bytes:
     return data
 
 
-def _expanded(path: Path, given: Any) -> bytes:
-    from dalembert.model.xacro import expanded
-
-    return expanded(path, given)
-
-
 def _xml_model(cls: type[M], path: Path, mimic: bool, xacro: Any) -> M:
     """From URDF or MJCF, told by the root element."""
     from dalembert.model.xml import parse  # and all that comes with it
 
     macros = path.suffix.lower() == ".xacro"
-    data = _small(_expanded(path, xacro), path) if macros else _content(path)
+    if macros:
+        from dalembert.model.xacro import expanded
+
+        data = _small(expanded(path, xacro), path)
+    else:
+        data = _content(path)
     try:
         root = parse(data)
     except Error as error:
@@ -135,8 +138,7 @@ def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise Error(f"{what} must be a table, got {brief(value, 60)}")
     for key in value:
-        if key not in known:
-            raise unknown(f"key in {what}:", key, known)
+        choice(key, f"key in {what}:", known)
     return dict(value)
 
 
@@ -147,22 +149,7 @@ def _tables(value: Any, what: str) -> list[Any]:
 
 
 def _model(cls: type[M], table: dict[str, Any], mimic: bool) -> M:
-    keys = (
-        "format",
-        "name",
-        "source",
-        "gravity",
-        "base",
-        "link",
-        "frame",
-        "notes",
-        "coupling",
-        "transmission",
-        "loop",
-        "independent",
-        "end",
-    )
-    _table(table, "the file", keys)
+    _table(table, "the file", FILE_KEYS)
     base = _table(table.get("base", {}), "base", ("name", "pose", *BODY_KEYS))
     links = tuple(_link(entry, f"link {i}") for i, entry in enumerate(_tables(table.get("link", []), "link"), 1))
     coupling, motors = (
@@ -234,10 +221,7 @@ def _mimic(entry: Any, what: str) -> Mimic:
 
 def _note(entry: Any) -> Note:
     t = _table(entry, "a note", Note._fields)
-    topic = t.get("topic", "inertia")
-    if topic not in TOPICS:
-        raise unknown("topic of a note:", topic, TOPICS)
-    return Note(t.get("link", ""), t.get("remark", ""), topic)
+    return Note(t.get("link", ""), t.get("remark", ""), choice(t.get("topic", "inertia"), "topic of a note:", TOPICS))
 
 
 def _frame(entry: Any, what: str) -> Frame:

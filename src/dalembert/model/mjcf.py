@@ -30,7 +30,7 @@ CONNECT, WELD, JOINT = range(3)  # mjtEq
 SITE = 6  # mjtObj
 
 
-def parse_mjcf(cls: type[M], root: Element, path: Path, size: int, mimic: bool = True) -> M:
+def parse_mjcf(cls: type[M], root: Element, path: Path, size: int, mimic: bool) -> M:
     """A robot from the root element of an MJCF file and the file's size. With mimic=False equalities are passed over.
 
     Links are the bodies that move, in the order of the file; bodies that do not, and sites, are frames. What is not understood is

@@ -1,6 +1,5 @@
 """A robot's data: links, base, gravity and named frames, checked as a whole when built."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -8,13 +7,13 @@ import numpy as np
 
 from dalembert.algebra.precise import product
 from dalembert.algebra.spatial import Array, Transform
-from dalembert.arguments import choice, frozen_array, instance, listed, text
+from dalembert.arguments import frozen_array, instance, listed, text
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief, unknown
-from dalembert.model import positions
+from dalembert.model import consistency, positions
 from dalembert.model.coupling import Coupling, Transmission, coordinates, of_mimics
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import POSES, SEVERAL, Frame, Joint, Link, Note
+from dalembert.model.links import SEVERAL, Frame, Joint, Link, Note
 from dalembert.model.loop import Loop
 from dalembert.model.pose import Pose
 from dalembert.model.positions import Virtual
@@ -44,6 +43,14 @@ def refuse_loops(model: "Model", what: str) -> None:
     """For what is defined without loops alone."""
     if model.loops:
         raise Error(f"{what} does not support closed loops, which {model.name} has; {freed(model)} leaves them open")
+
+
+def joints_told(model: "Model") -> str:
+    """How many joints of which kinds there are, and what else is not the same in number, in words."""
+    count = len(model.structure)
+    joints = f"{count} joint{'' if count == 1 else 's'} {model.structure}".rstrip()
+    joints += "" if count == model.n else f", {model.n} degrees of freedom"
+    return joints if model.coupling is None else f"{joints}, {len(model.links)} coupled links"
 
 
 def _all(kind: type, given: Any, what: str) -> tuple[Any, ...]:
@@ -97,94 +104,25 @@ class Model(Value):
         object.__setattr__(self, "notes", tuple(_note(note) for note in listed(self.notes, "notes")))
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "gravity"))
         object.__setattr__(self, "base", Pose.coerce(self.base))
-        seen = {self.base_name}
-        for link in self.links:
-            if link.name in seen:
-                raise Error(f"two links are named {link.name!r}; link names must be unique")
-            if link.parent not in seen:
-                raise Error(
-                    f"link {link.name!r} has parent {link.parent!r}, which is not an earlier link; "
-                    f"list parents before children (earlier links: {', '.join(sorted(seen)[:12])})"
-                )
-            seen.add(link.name)
-        links = set(seen)
-        for frame in self.frames:
-            if frame.name in seen:
-                raise Error(f"frame {frame.name!r} has the same name as another link or frame")
-            if frame.link not in links:
-                raise unknown(f"link of frame {frame.name!r}:", frame.link, self.link_names)
-            seen.add(frame.name)
-        for joint, count in Counter(link.joint.name for link in self.links).items():
-            if count > 1:
-                raise Error(f"two joints are named {joint!r}; joint names must be unique")
-        self._couple()
-        if self.loops or self.independent:
-            self._close()
-
-    def _close(self) -> None:
-        """Check loops and the joints that move the others."""
         object.__setattr__(self, "loops", _all(Loop, self.loops, "loops"))
-        if self.loops and self.several:
-            joint = self.several[0]
-            raise Error(
-                f"loops are supported between joints of one degree of freedom; {joint.name!r} of {self.name} is {joint.kind}"
-            )
-        names = tuple(listed(self.independent, "the independent joints"))
-        object.__setattr__(self, "independent", names)
-        for loop in self.loops:
-            loop.check(self)
-        if not self.loops:
-            raise Error(f"{self.name} has no loops, so all of its joints are independent; with_loop(...) closes one")
-        if (free := self.n - self.closures) < 0:
-            raise Error(f"the loops of {self.name} have {self.closures} equations for {self.n} joints, so nothing would move")
-        for k, name in enumerate(names):
-            choice(name, f"joint of {self.name}:", self.joint_names)
-            if name in names[:k]:
-                raise Error(f"joint {name!r} is named twice among the independent ones")
-        if names and len(names) != free:
-            raise Error(f"{self.name} has {free} independent joint{'' if free == 1 else 's'}, got {len(names)}: {', '.join(names)}")
-        if loaded := [joint.name for joint in self.joints if joint.load_friction]:
-            raise Error(f"joint {loaded[0]!r} has load_friction, which does not go with loops, whose forces load it; make it 0")
-
-    def _couple(self) -> None:
-        """Take the mimics of joints for the coupling that they are, and check what moves together."""
+        object.__setattr__(self, "independent", tuple(listed(self.independent, "the independent joints")))
+        consistency.check_names(self)
         mimics = any(link.joint.mimic for link in self.links)
         try:
-            if mimics and (found := of_mimics(self._parts)) is not None:
-                self._follow(found)
-            if self.coupling is not None:
-                instance(self.coupling, Coupling, "the coupling of a robot")
-                if len(self.coupling.offset) != len(self._parts):
-                    raise Error(f"the coupling is of {len(self.coupling.offset)} joints, {self.name} has {len(self._parts)}")
-                self.joints  # noqa: B018 - checks limits
-                self._check_poses(self.coupling)
+            if mimics:
+                self._follow()
+            consistency.check_coupling(self)
         except Error as error:
             if not mimics:
                 raise
             raise Error(f"{error}; da.load(..., mimic=False) keeps all joints independent") from None
-        if self.transmission is not None:
-            instance(self.transmission, Transmission, "the transmission of a robot")
-            if self.transmission.matrix.shape[1] != self.n:
-                raise Error(f"the transmission drives {self.transmission.matrix.shape[1]} joints, {self.name} has {self.n}")
-            loaded = [joint.name for joint in self.joints if joint.load_friction]
-            if loaded and not self.is_tree:
-                raise Error(
-                    f"joint {loaded[0]!r} has load_friction, which does not go with rotors behind a transmission; make it 0"
-                )
+        consistency.check_transmission(self)
+        consistency.check_loops(self)
 
-    def _check_poses(self, coupling: Coupling) -> None:
-        """Refuse joints of several degrees of freedom that follow others, and others that follow a rotation, which has no angle."""
-        for joint in self.several:
-            names = [part.name for part in joint.parts]
-            if any(name not in coupling.names for name in names):
-                raise Error(f"joint {joint.name!r} is {joint.kind} and cannot follow others")
-            moved = np.count_nonzero(coupling.matrix[:, [coupling.names.index(name) for name in names]], axis=0)
-            if joint.kind in POSES and (moved > 1).any():
-                raise Error(
-                    f"a joint cannot follow {names[int(np.argmax(moved > 1))]!r}: {joint.name!r} is {joint.kind}, without angles"
-                )
-
-    def _follow(self, mimics: Coupling) -> None:
+    def _follow(self) -> None:
+        """Take the mimics of joints for the coupling that they are."""
+        if (mimics := of_mimics(self._parts)) is None:
+            return
         if self.coupling is not None:
             raise Error(f"{self.name} has both a coupling and joints with a mimic; give one of them")
         joints = [x.joint if x.joint.name in mimics.names else replace(x.joint, mimic=None) for x in self.links]
@@ -352,14 +290,10 @@ class Model(Value):
     @cached_property
     def reduced_tree(self) -> Tree:
         """A tree for short programs: the same joint forces on a standing base, but other frames and inertias, in exact numbers."""
-        hidden = {name for run in self.virtual for name in run.links}
+        hidden = positions.hidden(self)
         runs = [i for i, link in enumerate(self.links) if link.name in hidden or link.parent in hidden]
         return reduced(self.tree, frozenset(runs))
 
     def __repr__(self) -> str:
-        count = len(self.structure)
-        joints = f"{count} joint{'' if count == 1 else 's'} {self.structure}".rstrip()
-        joints += "" if count == self.n else f", {self.n} degrees of freedom"
-        coupled = "" if self.coupling is None else f", {len(self.links)} coupled links"
         closed = f", {len(self.loops)} loop{'' if len(self.loops) == 1 else 's'}" if self.loops else ""
-        return f"<{type(self).__name__} {self.name!r}: {joints}{coupled}{closed}>"
+        return f"<{type(self).__name__} {self.name!r}: {joints_told(self)}{closed}>"

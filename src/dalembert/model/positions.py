@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, frozen_array, listed, numbers, room, text, whole
-from dalembert.errors import Error, brief, unknown
+from dalembert.errors import Error, brief
 from dalembert.model.links import POSES, SEVERAL
 
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ class Virtual(NamedTuple):
     joint: str
     kind: str
     links: tuple[str, ...]
+
+
+def hidden(model: "Model") -> set[str]:
+    """The links of a robot that `spread` made that are none of its bodies."""
+    return {name for run in model.virtual for name in run.links}
 
 
 class Run(NamedTuple):
@@ -77,6 +82,15 @@ def neutral(robot: "Model") -> Array:
     return with_poses(robot, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
 
+def ranges(robot: "Model", width: Array) -> tuple[Array, Array]:
+    """The ends of each joint's range, (n,) each; where a limit is missing the range is that wide, about zero if both are."""
+    low, high = robot.lower, robot.upper
+    return (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - width, -width / 2)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + width, width / 2)),
+    )
+
+
 def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int, ...] = ()) -> Array:
     """Uniform positions within the limits, (*shape, nq). `rng` is a numpy Generator or a seed.
 
@@ -87,12 +101,7 @@ def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int
             f"random positions leave the loops of {robot.name} open; robot.settle(robot.without_loops().random_configuration()) "
             "closes them where it can"
         )
-    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in robot.joints])
-    low, high = robot.lower, robot.upper
-    low, high = (
-        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
-        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
-    )
+    low, high = ranges(robot, np.array([2.0 if joint.kind == "prismatic" else 2 * np.pi for joint in robot.joints]))
     sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
     sizes = [whole(size, "each of shape", 0) for size in sizes]
     room("random_configuration", 3 * 8 * prod(sizes) * max(robot.n, 1), "request fewer at once")
@@ -152,8 +161,7 @@ def reorder(robot: "Model", array: Any, from_names: Any) -> Array:
         raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
     wanted = robot.position_names if set(robot.position_names) <= set(names) else robot.joint_names
     for name in wanted:
-        if name not in place:
-            raise unknown("joint in from_names:", name, names)
+        choice(name, "joint in from_names:", names)
     return array[..., [place[name] for name in wanted]]
 
 

@@ -14,9 +14,10 @@ from dalembert.model.pose import Pose, unit
 from dalembert.model.values import parent_indices
 
 M = TypeVar("M", bound=Model)
+REACH = 0.4  # m
 
 
-def random_pose(rng: "np.random.Generator", reach: float = 0.4) -> Pose:
+def random_pose(rng: "np.random.Generator") -> Pose:
     """A pose with a uniformly random rotation."""
     quaternion = rng.normal(size=4)
     w, x, y, z = unit(quaternion)
@@ -25,7 +26,7 @@ def random_pose(rng: "np.random.Generator", reach: float = 0.4) -> Pose:
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
-    return Pose(np.array(R), rng.uniform(-reach, reach, 3))
+    return Pose(np.array(R), rng.uniform(-REACH, REACH, 3))
 
 
 def random_inertia(rng: "np.random.Generator") -> Inertia:

@@ -15,7 +15,7 @@ from dalembert.model.inertia import Inertia
 from dalembert.model.links import SEVERAL, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose, align_z
-from dalembert.model.positions import Virtual
+from dalembert.model.positions import Virtual, hidden
 
 M = TypeVar("M", bound=Model)
 TO = tuple(Pose(align_z(axis), np.zeros(3)) for axis in np.eye(3))  # z of a joint of a run to an axis of the body
@@ -55,8 +55,3 @@ def _run(link: Link) -> list[Link]:
 def bodies(model: Model) -> list[int]:
     """The links of a spread robot that are bodies, in the order of the robot's own links."""
     return [i for i, name in enumerate(model.link_names) if name not in hidden(model)]
-
-
-def hidden(model: Model) -> set[str]:
-    """The links of a spread robot that are none of its bodies."""
-    return {name for run in model.virtual for name in run.links}

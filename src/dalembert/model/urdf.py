@@ -11,7 +11,6 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import text
 from dalembert.errors import DataWarning, Error, brief, warn
-from dalembert.model import xml
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import SEVERAL, Joint, Kind, Link, Mimic
@@ -31,14 +30,14 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # flo
 UNIT = 1e-2  # how far from 1 the length of a quaternion may be that is rounded to two digits
 
 
-def parse_urdf(cls: type[M], data: bytes | Element, what: str = "URDF", mimic: bool = True) -> M:
-    """A robot from the bytes or the root element of a URDF file, which is `what` in errors; mimic=False passes over <mimic>.
+def parse_urdf(cls: type[M], root: Element, what: str, mimic: bool) -> M:
+    """A robot from the root element of a URDF file, which is `what` in errors; mimic=False passes over <mimic>.
 
     Joint order is depth first in the order of the file. Fixed joints are lumped, their links stay as frames. An impossible
     inertia is taken as it is, and what is not understood is noted (see `check`); gravity is (0, 0, -9.81).
     """
     try:
-        return _robot(cls, xml.parse(data) if isinstance(data, bytes) else data, what, mimic)
+        return _robot(cls, root, what, mimic)
     except Error as error:
         raise Error(f"{what}: {error}") from None
 

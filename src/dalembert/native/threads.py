@@ -1,13 +1,12 @@
 """Large batches on several threads. Kernels release the GIL, so plain Python threads do."""
 
-import operator
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from dalembert.errors import Error, brief
+from dalembert.arguments import whole
 
 if TYPE_CHECKING:  # else it is imported by those who have work for threads
     from queue import SimpleQueue
@@ -20,13 +19,7 @@ _threads: "tuple[int, int, Jobs] | None" = None  # process, how many, where they
 def set_threads(count: int | None) -> None:
     """Use at most `count` threads for a large batch; None means one for each core."""
     global _chosen
-    try:
-        chosen = None if count is None else operator.index(count)
-    except TypeError:
-        chosen = 0
-    if (chosen is not None and chosen < 1) or isinstance(count, bool):
-        raise Error(f"the number of threads must be an integer from 1, or None for all cores; got {brief(count)}")
-    _chosen = chosen
+    _chosen = None if count is None else whole(count, "the number of threads, unless it is None (all cores),", 1)
 
 
 def get_threads() -> int:

@@ -20,8 +20,9 @@ from dalembert.planning.effort import Problem, Tell, descend
 from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics
+from dalembert.simulation.along import torques_along
 from dalembert.simulation.plot import PANELS
-from dalembert.simulation.trajectory import Trajectory, torques_along
+from dalembert.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from dalembert.robots import Robot

@@ -19,10 +19,10 @@ from dalembert.native.ordered import ordered
 from dalembert.planning.able import slip_of, with_rates
 from dalembert.planning.adjoint import ADJOINT, ADJOINT_OF_PARAMETERS, METHOD, STAGE_OF_PARAMETERS, factors_of
 from dalembert.planning.lqr import real
+from dalembert.simulation.doubts import must_be_finite
 from dalembert.simulation.fixed import in_blocks
 from dalembert.simulation.integrators import INTEGRATORS, ITERATIONS, Stage, table
 from dalembert.simulation.plan import Plan, counted, over_steps
-from dalembert.simulation.simulate import must_be_finite
 from dalembert.simulation.stages import STAGE, Stages, apart
 from dalembert.simulation.trajectory import Trajectory
 

@@ -54,17 +54,15 @@ def _both(robot: Model, function: str, **given: Any) -> list[Array]:
     return [np.broadcast_to(x, (*shape, x.shape[-1])) for x in arrays]
 
 
-def _joined(robot: Model, q: Array, v: Array, of_run: Any, others: Any) -> Array:
-    """An array like q made from joints of one degree of freedom, and from balls and free bodies."""
-    parts, at = list[Array](), 0
-    for run in (*robot.runs, None):
-        end = robot.n if run is None else run.v
-        shift = sum(other.v < at for other in robot.runs)
-        parts.append(others(q[..., at + shift : end + shift], v[..., at:end]))
-        if run is not None:
-            parts.append(of_run(run, q[..., run.positions], v[..., run.velocities]))
-            at = run.velocities.stop
-    return np.concatenate(parts, axis=-1)
+def _joined(robot: Model, a: Array, b: Array, of_run: Any, others: Any) -> Array:
+    """What is made of two arrays, of positions or velocities: of balls and free bodies by one function, between them by another."""
+    parts, at = list[Array](), (0, 0)
+    for run in robot.runs:
+        own = [run.positions if x.shape[-1] == robot.nq else run.velocities for x in (a, b)]
+        parts.append(others(a[..., at[0] : own[0].start], b[..., at[1] : own[1].start]))
+        parts.append(of_run(run, a[..., own[0]], b[..., own[1]]))
+        at = own[0].stop, own[1].stop
+    return np.concatenate([*parts, others(a[..., at[0] :], b[..., at[1] :])], axis=-1)
 
 
 def integrate(robot: Model, q: ArrayLike, v: ArrayLike) -> Array:
@@ -116,11 +114,7 @@ def difference(robot: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
         T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = turn, rotate_back(R0, other[..., 4:] - one[..., 4:]), 1.0
         return log_se3(T)
 
-    parts, at = list[Array](), 0
-    for run in robot.runs:
-        parts += [q1[..., at : run.q] - q0[..., at : run.q], apart(run, q0[..., run.positions], q1[..., run.positions])]
-        at = run.positions.stop
-    return np.concatenate([*parts, q1[..., at:] - q0[..., at:]], axis=-1)
+    return _joined(robot, q0, q1, apart, lambda a, b: b - a)
 
 
 def position_rate(robot: Model, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -206,16 +200,10 @@ def from_mujoco(
 
 
 def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
-    names = [name for name, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None]
-    if "qdd" in names and "qd" not in names:
+    named = {name: x for name, x in zip(Ordered._fields, given, strict=True) if x is not None}
+    if "qdd" in named and "qd" not in named:
         raise Error(f"{function}: accelerations of a free joint are not the rates of its velocities; give qd as well")
-    arrays = dict(
-        zip(
-            names,
-            _both(robot, function, **{k: x for k, x in zip(("q", "qd", "qdd", "tau"), given, strict=True) if x is not None}),
-            strict=True,
-        )
-    )
+    arrays = dict(zip(named, _both(robot, function, **named), strict=True))
     kind = np.result_type(*arrays.values())  # complex ones, for complex steps, stay so
     made = {name: np.array(x, dtype=kind) for name, x in arrays.items()}
     for run in robot.runs:
@@ -226,7 +214,7 @@ def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
         made["q"][..., run.positions] = np.concatenate([place, quaternion] if there else [quaternion, place], axis=-1)
         R = rotation_of(quaternion)
         turn = rotate if there else rotate_back
-        for name in names[1:]:
+        for name in list(arrays)[1:]:
             x = arrays[name][..., run.velocities]
             first, last = x[..., :3], x[..., 3:]
             linear, angular = (last, first) if there else (first, last)
@@ -237,4 +225,4 @@ def _mujoco(robot: Model, function: str, given: Any, there: bool) -> Ordered:
             else:
                 linear = turn(R, linear)
             made[name][..., run.velocities] = np.concatenate([linear, angular] if there else [angular, linear], axis=-1)
-    return Ordered(*(made.get(name) for name in ("q", "qd", "qdd", "tau")))  # pyright: ignore[reportArgumentType]
+    return Ordered(**made)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from dalembert.algebra.spatial import Array, Transform, compose
 from dalembert.arguments import numbers
 from dalembert.errors import Error, optional
-from dalembert.model.check import around, check
+from dalembert.model.check import around, check, limits_told
 from dalembert.model.couple import to_uncoupled
 from dalembert.model.links import POSES
-from dalembert.model.model import Model
+from dalembert.model.model import Model, joints_told
 
 MOST = 200  # configurations in a figure
 EYE = np.radians([-60.0, 20.0])  # azimuth and elevation from which a robot is looked at
@@ -125,9 +125,7 @@ def page(robot: Model) -> str:
     found = check(robot)
     counts = [f"{len(x)} {what}{'s' * (len(x) > 1)}" for x, what in ((found.errors, "error"), (found.hints, "hint")) if x]
     told = f"{', '.join(counts)}: see <code>check()</code>" if found else "no suspicious data"
-    count = len(robot.structure)
-    head = f"{count} joint{'' if count == 1 else 's'} {robot.structure}".rstrip()
-    head += "".join(f"; {what}: {html.escape(words)}" for what, words in around(robot).items())
+    head = joints_told(robot) + "".join(f"; {what}: {html.escape(words)}" for what, words in around(robot).items())
     return (
         f"<p><b>{html.escape(robot.name)}</b>: {head}, {robot.total_mass:.4g} kg; {told}</p>"
         f'<div style="display: flex; gap: 1em; align-items: center; flex-wrap: wrap">{_svg(robot)}<table><thead><tr>'
@@ -136,13 +134,7 @@ def page(robot: Model) -> str:
 
 
 def _rows(robot: Model) -> list[tuple[str, ...]]:
-    def limit(x: float) -> str:
-        return f"{x:.4g}" if np.isfinite(x) else "free"
-
-    return [
-        (x.joint.name, x.joint.kind, f"{limit(x.joint.lower)} .. {limit(x.joint.upper)}", x.name, x.parent, f"{x.inertia.mass:.4g}")
-        for x in robot.links
-    ]
+    return [(x.joint.name, x.joint.kind, limits_told(x.joint), x.name, x.parent, f"{x.inertia.mass:.4g}") for x in robot.links]
 
 
 def _vertical(robot: Model) -> int:

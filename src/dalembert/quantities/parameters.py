@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from dalembert.formulations import formulation
 from dalembert.model.model import Model, refuse_loops
 from dalembert.text import Text
 
+INDEPENDENT = 1e-7  # of a column of length 1: what must be left of it
 PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, the tensor about its origin
-_LEADING = ("Izz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "mx", "my", "mz", "m")  # which to keep first, as the literature does
+# which of them to keep first, as the literature does
+LEADING = tuple(map(PARAMETERS.index, ("Izz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "mx", "my", "mz", "m")))
 
 
 class Parameters(NamedTuple):
@@ -173,23 +176,29 @@ def base_parameters(robot: Model) -> BaseParameters:
             states = [coupling.positions(states[0]), *map(coupling.rates, states[1:])]
         Y = formulation("regressor", "regressor")(robot.tree, *states) if n else np.zeros((0, 0))
         W = (Y if coupling is None else coupling.pulled_back(Y, -2)).reshape(-1, 10 * n) if n else Y
-    size = np.linalg.norm(W, axis=0)
-    scaled = W / np.where(size > 0, size, 1.0)
-    largest = float(size.max()) if n else 0.0
-    basis = np.zeros((len(W), 0))
-    chosen: list[int] = []
-    for k in (10 * i + PARAMETERS.index(name) for i in range(n) for name in _LEADING):
-        rest = scaled[:, k] - basis @ (basis.T @ scaled[:, k])
-        rest = rest - basis @ (basis.T @ rest)  # twice is enough
-        if size[k] > 1e-10 * largest and np.linalg.norm(rest) > 1e-7:
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-            chosen.append(k)
-    chosen.sort()
-    others = [k for k in range(10 * n) if k not in chosen]
-    matrix = np.zeros((len(chosen), 10 * n))
-    matrix[range(len(chosen)), chosen] = 1.0
-    if chosen and others:
-        combined = np.linalg.lstsq(scaled[:, chosen], scaled[:, others], rcond=None)[0]  # scaled: the columns have different units
-        matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0) * size[others] / size[chosen][:, None]
+    chosen, matrix = independent_columns(W, [10 * i + k for i in range(n) for k in LEADING])
     names = parameter_names(robot)
     return BaseParameters(tuple(names[k] for k in chosen), names, matrix, matrix @ parameter_vector(robot))
+
+
+def independent_columns(W: Array, order: Sequence[int]) -> tuple[list[int], Array]:
+    """Which columns of W (T, k) are independent, taken in this order, and the matrix (r, k) by which those make all of them."""
+    size = np.linalg.norm(W, axis=0)
+    there = size > 1e-10 * size.max(initial=0.0)
+    scaled = W / np.where(size > 0, size, 1.0)  # the columns have different units
+    basis, chosen = np.zeros((len(W), len(order))), list[int]()
+    for k in order:
+        Q = basis[:, : len(chosen)]
+        rest = scaled[:, k] - Q @ (Q.T @ scaled[:, k])
+        rest = rest - Q @ (Q.T @ rest)  # twice is enough
+        if there[k] and (left := np.linalg.norm(rest)) > INDEPENDENT:
+            basis[:, len(chosen)] = rest / left
+            chosen.append(k)
+    chosen.sort()
+    others = [k for k in range(W.shape[1]) if k not in chosen]
+    matrix = np.zeros((len(chosen), W.shape[1]))
+    matrix[range(len(chosen)), chosen] = 1.0
+    if chosen and others:
+        combined = np.linalg.lstsq(scaled[:, chosen], scaled[:, others], rcond=None)[0]
+        matrix[:, others] = np.where(np.abs(combined) > 1e-9, combined, 0.0) * size[others] / size[chosen][:, None]
+    return chosen, matrix

@@ -15,8 +15,9 @@ from dalembert.engine.registry import quantity_named
 from dalembert.engine.singular import singular_states
 from dalembert.errors import Error, SingularWarning, brief, warn
 from dalembert.files.layout import States
-from dalembert.files.states import Progress, read_states, write_states
+from dalembert.files.states import read_states, write_states
 from dalembert.model.model import Model, a_robot
+from dalembert.progress import Progress
 
 
 def evaluate_states(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dalembert.derived.joints import left_of, slipping
 from dalembert.errors import Error, optional
 from dalembert.quantities.configurations import position_rate, unit_quaternions
 from dalembert.quantities.dynamics import forward_dynamics
+from dalembert.simulation.fixed import held
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Start, wide
 from dalembert.simulation.trajectory import Trajectory
 
@@ -42,10 +43,10 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
         return Trajectory(robot, time, where, nothing, nothing, forces.constant, wrenches=acting.given)
     q, qd = start.flat()
     parts: list[Any] = []
-    held = forces.array is not None and not forces.constant
+    stepped = forces.array is not None and not forces.constant
     for r in range(len(q)):
         right = _side(plan, forces, acting, r, len(q))
-        limits = {"max_step": plan.step} if held else {}
+        limits = {"max_step": plan.step} if stepped else {}
         solved = solve(
             lambda t, y, f=right: np.concatenate([position_rate(robot, y[:m], y[m:]), f(t, y[:m], y[m:])[0]]),
             (0.0, float(time[-1])),
@@ -73,16 +74,11 @@ def run(plan: Plan, solver: str, start: Start, forces: Forces, acting: Acting, w
     dense = parts[0][0].sol if single else None
     constant = forces.constant and not robot.runs
     trajectory = Trajectory(robot, times, q, qd, tau, constant, wrenches=acting.given, events=happened, dense=dense)
-    if not held or robot.runs:
+    if not stepped or robot.runs:
         return trajectory
-    work = [_work(_held(forces, r, len(parts), n), plan.step, times, solved.sol) for r, (solved, _) in enumerate(parts)]
+    arrays = held(forces, len(parts), n)
+    work = [_work(array, plan.step, times, solved.sol) for array, (solved, _) in zip(arrays, parts, strict=True)]
     return replace(trajectory, worked=np.reshape(work, (*start.batch, len(times))))
-
-
-def _held(forces: Forces, r: int, count: int, n: int) -> Array:
-    """The forces (steps, n) of rollout r."""
-    array = cast(Array, forces.array)
-    return np.broadcast_to(array, (*forces.batch, *array.shape[-2:])).reshape(count, -1, n)[r]
 
 
 def _work(tau: Array, step: float, times: Array, curve: Callable[[Array], Array]) -> Array:
@@ -118,7 +114,7 @@ def _event(event: Callable[..., Any], m: int) -> Callable[..., Any]:
 def _side(plan: Plan, forces: Forces, acting: Acting, r: int, count: int) -> Callable[..., tuple[Array, Array]]:
     """(qdd, tau) of rollout r at (t, q, qd)."""
     robot, n = plan.robot, plan.robot.n
-    array = None if forces.array is None else _held(forces, r, count, n)
+    array = None if forces.array is None else held(forces, count, n)[r]
     more: dict[str, Any] = {} if plan.method is None else {"method": plan.method}
     jump, slips = slipping(plan.slip_speed), plan.slip_speed > 0
     moved = robot.without_friction() if slips else robot

@@ -1,4 +1,4 @@
-"""Whether the energy of a simulated motion is in balance, and why not."""
+"""What is doubtful in a simulated motion, and why: numbers that are not finite, limits passed, energy out of balance."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +10,13 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.derived.joints import friction_law
-from dalembert.errors import AccuracyWarning, Error, warn
+from dalembert.errors import AccuracyWarning, Error, LimitWarning, SingularWarning, warn
+from dalembert.model.model import Model
+from dalembert.model.positions import without_poses
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.simulation.adaptive import SOLVERS
+from dalembert.simulation.integrators import INTEGRATORS
+from dalembert.simulation.loops import near_singular
 from dalembert.simulation.trajectory import ROUNDING, Trajectory, alike, exchanged_within
 
 # of the energy exchanged. On the zoo at 1 ms, rk4 drifts by less than 1e-6, the implicit midpoint rule by 3e-5; friction that a
@@ -23,7 +27,7 @@ PARTS = 10
 LEAST = 1e-3  # of the energy exchanged in the whole motion: what a part of it is compared with at least
 FEWEST = 8  # samples from which work and losses can be told
 ROLLOUTS = 64  # that are examined: the cost stays small beside that of the simulation
-FIRST_ORDER = ("euler", "semi_implicit_euler")
+FIRST_ORDER = tuple(name for name, integrator in INTEGRATORS.items() if integrator.order == 1)
 
 
 def judged(trajectory: Trajectory, integrator: str, step: float) -> Trajectory:
@@ -123,3 +127,53 @@ def too_stiff(trajectory: Trajectory, q: Array, integrator: str, step: float) ->
         return ""
     within = f"damping stops a joint within {1 / fastest:.1g} s, less than the step of {step:g} s; use a shorter one"
     return f"{within}{'' if trajectory.sticks else ', moreau or Radau'}" if fastest * step > 2 else ""
+
+
+def warn_of_limits(robot: Model, trajectory: Trajectory) -> None:
+    """Warn of joints that leave the range of their limits."""
+    n = robot.n
+    q = without_poses(robot, trajectory.q).reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
+    with np.errstate(invalid="ignore"):
+        if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
+            return
+        out = (q < robot.lower) | (q > robot.upper)
+    passed = out[:, :1] < out  # within at the start
+    if not passed.any():
+        return
+    first = np.unravel_index(np.argmax(np.moveaxis(passed, 1, 0)), (len(trajectory), len(q), n))
+    joint = robot.joints[int(first[-1])]
+    warn(
+        f"joint {joint.name!r} of {robot.name} passes its limits, {joint.lower:g} and {joint.upper:g}, at t = "
+        f"{trajectory.time[first[0]]:g} s; restitution=0 makes them stops",
+        LimitWarning,
+    )
+
+
+def must_be_finite(trajectory: Trajectory, integrator: str, step: float, function: str) -> None:
+    """A motion that leaves the finite numbers is an error; among rollouts a warning."""
+    finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
+    bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
+    near = near_singular(trajectory.robot, trajectory.time, trajectory.q)
+    if not bad.any():
+        if near:
+            warn(near, SingularWarning)
+        return
+    first = int(np.argmax(bad.any(axis=0)))
+    advice = f": {near}" if near else _advice(trajectory, first, integrator, step)
+    say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
+    if trajectory.q.ndim == 2:
+        raise Error(f"{function}: {say}")
+    warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)
+
+
+def _advice(trajectory: Trajectory, first: int, integrator: str, step: float) -> str:
+    """Why the motion is not finite from a sample on, or what may help."""
+    if not first:
+        return ", since q0 or qd0 is not"
+    if not np.isfinite(trajectory.tau[..., first - 1, :]).all():
+        return ", since the joint forces are not"
+    if stiff := too_stiff(trajectory, trajectory.q[..., 0, :], integrator, step):
+        return f": {stiff}"
+    return (
+        "; a smaller step may help" if trajectory.sticks or trajectory.robot.loops else "; a smaller step, moreau or Radau may help"
+    )

@@ -104,8 +104,7 @@ class _Driven:
         qd = self.velocity(self.plan.robot, at_q, at_v).reshape(*self.batch, -1).copy()
         self.tau[0, 0, 0] = self.force((step + stage.at) * self.plan.step, q, qd, step, s).reshape(at_v.shape)
         if self.acting.function:
-            target = self.stages.more[0][0, 0, 0]
-            target[...] = np.broadcast_to(self.acting.function(q), (*self.batch, *target.shape[1:])).reshape(target.shape)
+            self.acting.push(self.stages.more[0][0, 0, 0], q)
 
     def force(self, time: float, q: Array, qd: Array, step: int, s: int | None) -> Array:
         """The joint forces (..., n)."""

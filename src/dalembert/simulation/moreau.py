@@ -9,18 +9,15 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.derived.sticking import settled
 from dalembert.engine.kernels import compile
-from dalembert.engine.program import program
 from dalembert.errors import Error
-from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.structure import kinetic_energy, potential_energy
 from dalembert.simulation.driven import Control
 from dalembert.simulation.fixed import Told, held, in_blocks, piece, sampled
 from dalembert.simulation.plan import Acting, Forces, Plan, Rollouts, Start
-from dalembert.simulation.step import AT_STOPS, ENERGIES, ITERATIONS, KEPT, STATE, STEP, STOPS, Laws, stepping
+from dalembert.simulation.step import AT_STOPS, ENERGIES, KEPT, STATE, STEP, STOPS, Laws, stepping
 from dalembert.simulation.stops import Stops
-from dalembert.trace.program import Program
 
 CHUNK = 128  # steps in one native call at least: rollouts that need more iterations get them before the others go on
 WORK = 1 << 17  # steps times rollouts in one: beside its steps a call costs about half a millisecond
@@ -39,31 +36,10 @@ class Machine(NamedTuple):
 def machine(plan: Plan, acting: Acting, stops: Stops | None) -> Machine:
     """The step for these rollouts, compiled."""
     stops = stops if stops and stops.which else None
-    chosen = _chosen(stops, acting.constant is not None or acting.function is not None)
-    return Machine(plan, compile(plan.robot, STEP, backend=plan.backend, **chosen), chosen["optional"], stops)
-
-
-def _chosen(stops: Stops | None, wrenches: bool) -> dict[str, Any]:
-    """What the step takes, and how: arguments of `compile` and `program`."""
-    which = stops.which if stops else ()
-    optional = (*(("wrenches",) if wrenches else ()), *(STOPS if which else ()))
-    return {"optional": optional, "stops": which, "iterations": AT_STOPS if which else ITERATIONS}
-
-
-def step_program(robot: Model, stops: Stops | None = None, *, wrenches: bool = False) -> Program:
-    """One step as a program, for whoever runs it elsewhere.
-
-    Inputs: q, v (n,); energies (3,), the work of joint forces and what friction and stops have taken; done (), 0 at first; guess
-    (2, n); tau, tau_middle (n,), which are the same where forces are held; step (), the seconds; again (), 0; then wrenches (n, 6),
-    and lower, upper (n,), restitution () where there are stops. Outputs: new_q, new_v, new_energies, new_done, new_guess, and the
-    first three once more, to keep. Where new_done is below 0 the iterations were too few: nothing has moved, and the step is
-    called again with done = -1 - new_done, guess = new_guess and again = 1.
-
-    >>> import dalembert as da
-    >>> step_program(da.robot("two_link").with_friction(coulomb=1.0)).inputs[0]
-    Variable(name='q', shape=(2,))
-    """
-    return program(robot, STEP, **_chosen(stops, wrenches))
+    pushed = acting.constant is not None or acting.function is not None
+    optional = (*(("wrenches",) if pushed else ()), *(STOPS if stops else ()))
+    options: dict[str, Any] = {"stops": stops.which, "iterations": AT_STOPS} if stops else {}
+    return Machine(plan, compile(plan.robot, STEP, optional=optional, backend=plan.backend, **options), optional, stops)
 
 
 class Steps:
@@ -235,8 +211,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
 
     for k in range(plan.samples * plan.every):
         middle, time = state["q"] + h / 2 * state["v"], (k + 0.5) * h
-        if acting.function:
-            pushed[...] = _pushing(acting.function, middle, start, pushed.shape)
+        acting.push(pushed, middle.reshape(*start.batch, -1))
         before, memory = {name: x.copy() for name, x in state.items()}, control.memory
         tau, rate = asked(time, k, middle, state["v"], memory)
         steps.once(tau, tau)
@@ -257,9 +232,3 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
         part += [part[-1]] * (plan.samples + 1 - len(part))
     memories = None if control.memory is None else np.stack(kept["memory"], axis=-2).reshape(len(q), plan.samples + 1, -1)
     return _gathered([np.stack(kept[name], axis=1) for name in KEPT], np.stack(kept["tau"], axis=1), memories)
-
-
-def _pushing(function: Callable[[Array], Array], q: Array, start: Start, shape: tuple[int, ...]) -> Array:
-    """Wrenches (B, links, 6) at these positions."""
-    found = function(q.reshape(*start.batch, q.shape[-1]))
-    return np.broadcast_to(found, (*start.batch, *shape[1:])).reshape(shape).copy()

@@ -86,6 +86,11 @@ class Acting(NamedTuple):
     constant: Array | None
     function: Callable[[Array], Array] | None
 
+    def push(self, target: Array, q: Array) -> None:
+        """Write those that are a function of q (..., nq) into an array (B, links, 6)."""
+        if self.function:
+            target[...] = np.broadcast_to(self.function(q), (*q.shape[:-1], *target.shape[1:])).reshape(target.shape)
+
 
 class Rollouts(NamedTuple):
     """Samples (B, T, n): positions, velocities of the route, forces; memories (B, T, k).

@@ -17,7 +17,7 @@ from dalembert.engine.evaluation import joint_vector, named_wrenches
 from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
-from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model
 from dalembert.model.positions import without_poses
 from dalembert.model.wrench import Wrench
@@ -26,9 +26,9 @@ from dalembert.quantities.configurations import unit_quaternions
 from dalembert.quantities.diagonalization import joint_velocity, quasi_force, quasi_velocity
 from dalembert.quantities.dynamics import inverse_mass_matrix, mass_matrix
 from dalembert.simulation import adaptive, driven, fixed, moreau
-from dalembert.simulation.doubts import judged, too_stiff
+from dalembert.simulation.doubts import judged, must_be_finite, warn_of_limits
 from dalembert.simulation.integrators import INTEGRATORS
-from dalembert.simulation.loops import check_kind, closed_start, near_singular, projected
+from dalembert.simulation.loops import check_kind, closed_start, projected
 from dalembert.simulation.plan import GIVES, Acting, Forces, Plan, Rollouts, Start, counted, over_steps, wide
 from dalembert.simulation.stages import ROUTES, check_route
 from dalembert.simulation.stops import Stops
@@ -95,9 +95,7 @@ def simulate(
     """
     steps, samples = _steps(duration, step, every)
     _check_method(robot, method)
-    jumps = friction_law(robot.open).jumps and slip_speed is None
-    check_kind(robot, integrator, velocities, restitution, jumps)
-    kind = _kind(robot, integrator, restitution, slip_speed)
+    kind = _kind(robot, integrator, velocities, restitution, slip_speed)
     integrator = kind.integrator
     choice(velocities, "velocities", ROUTES)
     choice(backend, "backend", BACKENDS)
@@ -124,7 +122,7 @@ def simulate(
     trajectory = replace(trajectory, backend=backend, slip_speed=kind.slip_speed, sticks=integrator == MOREAU)
     must_be_finite(trajectory, integrator, float(step), "simulate")
     if kind.stops is None:
-        _passed(robot, trajectory)
+        warn_of_limits(robot, trajectory)
     return judged(trajectory, integrator, float(step))
 
 
@@ -136,9 +134,10 @@ class Kind(NamedTuple):
     slip_speed: float
 
 
-def _kind(robot: Model, integrator: Any, restitution: Any, slip_speed: Any) -> Kind:
-    """What was chosen, with defaults; an integrator that does not go with the robot's friction is refused."""
+def _kind(robot: Model, integrator: Any, velocities: Any, restitution: Any, slip_speed: Any) -> Kind:
+    """What was chosen, with defaults; an integrator that does not go with the robot's loops or friction is refused."""
     jumps, stops = friction_law(robot.open).jumps, None
+    check_kind(robot, integrator, velocities, restitution, jumps and slip_speed is None)
     slip = 0.0 if slip_speed is None else positive(slip_speed, "simulate: slip_speed")
     if restitution is not None:
         share = number(restitution, "simulate: restitution")
@@ -341,53 +340,3 @@ def _over_time(wrench: Wrench) -> Wrench:
     """The same in all samples: an axis for the time after those of the rollouts."""
     parts = (x[..., None, :] if x.ndim > 1 else x for x in (wrench.force, wrench.moment, wrench.point))
     return Wrench(*parts, frame=wrench.frame)
-
-
-def _passed(robot: Model, trajectory: Trajectory) -> None:
-    """Warn of joints that leave the range of their limits."""
-    n = robot.n
-    q = without_poses(robot, trajectory.q).reshape(prod(trajectory.q.shape[:-2]), len(trajectory), n)
-    with np.errstate(invalid="ignore"):
-        if not q.size or ((q.min(axis=(0, 1)) >= robot.lower) & (q.max(axis=(0, 1)) <= robot.upper)).all():
-            return
-        out = (q < robot.lower) | (q > robot.upper)
-    passed = out[:, :1] < out  # within at the start
-    if not passed.any():
-        return
-    first = np.unravel_index(np.argmax(np.moveaxis(passed, 1, 0)), (len(trajectory), len(q), n))
-    joint = robot.joints[int(first[-1])]
-    warn(
-        f"joint {joint.name!r} of {robot.name} passes its limits, {joint.lower:g} and {joint.upper:g}, at t = "
-        f"{trajectory.time[first[0]]:g} s; restitution=0 makes them stops",
-        LimitWarning,
-    )
-
-
-def must_be_finite(trajectory: Trajectory, integrator: str, step: float, function: str) -> None:
-    """A motion that leaves the finite numbers is an error; among rollouts a warning."""
-    finite = np.isfinite(trajectory.q).all(axis=-1) & np.isfinite(trajectory.qd).all(axis=-1)
-    bad = ~np.reshape(finite, (-1, len(trajectory)))  # (rollouts, samples)
-    near = near_singular(trajectory.robot, trajectory.time, trajectory.q)
-    if not bad.any():
-        if near:
-            warn(near, SingularWarning)
-        return
-    first = int(np.argmax(bad.any(axis=0)))
-    advice = f": {near}" if near else _advice(trajectory, first, integrator, step)
-    say = f"the motion of {trajectory.robot.name} is not finite from t = {trajectory.time[first]:g} s on{advice}"
-    if trajectory.q.ndim == 2:
-        raise Error(f"{function}: {say}")
-    warn(f"{say} ({bad.any(axis=1).sum()} of {len(bad)} rollouts)", SingularWarning)
-
-
-def _advice(trajectory: Trajectory, first: int, integrator: str, step: float) -> str:
-    """Why the motion is not finite from a sample on, or what may help."""
-    if not first:
-        return ", since q0 or qd0 is not"
-    if not np.isfinite(trajectory.tau[..., first - 1, :]).all():
-        return ", since the joint forces are not"
-    if stiff := too_stiff(trajectory, trajectory.q[..., 0, :], integrator, step):
-        return f": {stiff}"
-    return (
-        "; a smaller step may help" if trajectory.sticks or trajectory.robot.loops else "; a smaller step, moreau or Radau may help"
-    )

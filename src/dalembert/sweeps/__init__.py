@@ -1,4 +1,4 @@
-"""Extremes over all states of a range: sweeps and their reductions, proven bounds, the choice of motors.
+"""Quantities over all states of a range, reduced as they are computed, and the local optima near the best of them.
 
-May import: algebra, derived, engine, model, native, quantities, simulation, storage, trace.
+May import: algebra, derived, engine, model, native, storage, trace.
 """

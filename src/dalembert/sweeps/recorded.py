@@ -13,7 +13,7 @@ from dalembert.engine.quantity import Quantity
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model, refuse_loops
-from dalembert.trace.program import Program, trace
+from dalembert.trace.program import Program, Variable, trace
 from dalembert.trace.replay import replay
 
 MOST_RESULTS = 512
@@ -178,6 +178,19 @@ def _traced(results: Sequence[str], steps: Mapping[str, Step], free: Mapping[str
     if not made.results or len(made.results) > MOST_RESULTS:
         raise Error(f"a sweep has 1 to {MOST_RESULTS} results, not {len(made.results)}; sweep fewer quantities at a time")
     return Recorded(made, units)
+
+
+def labels(robot: Model, outputs: Sequence[Variable]) -> dict[str, list[str]]:
+    """What the scalars of each output are called: joints, where there is one for each, or places."""
+    found: dict[str, list[str]] = {}
+    for v in outputs:
+        before = "" if len(outputs) == 1 else f"{v.name} "
+        found[v.name] = (
+            [f"{before}{joint}" for joint in robot.joint_names]
+            if v.shape == (robot.n,)
+            else [f"{v.name}[{','.join(map(str, index))}]" if v.shape else v.name for index in np.ndindex(*v.shape)]
+        )
+    return found
 
 
 def _units(results: Sequence[str], quantities: Mapping[str, Quantity]) -> dict[str, str]:

@@ -1,15 +1,15 @@
 """From the best states of a sweep to local optima: searches along exact derivatives, within the ranges."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arguments import choice, several, whole
-from dalembert.errors import Error, optional
-from dalembert.native.kernel import compile_program
+from dalembert.errors import Error
 from dalembert.native.sweep import evaluated
 from dalembert.native.totals import Totals
+from dalembert.sweeps.climbing import climb
 from dalembert.sweeps.ranges import by_input
 from dalembert.text import table
 from dalembert.trace.differentiate import differentiate
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dalembert.sweeps.result import Arrays, Sweep
 
 POOL = 1 << 17  # states, the first of the sweep, among which starts are looked for besides its extremes
-STEPS, SLOPE = 500, 1e-10  # of a search at most, and where it ends: of the scaled gradient
-WORST = 1e300  # what a search sees where the result is NaN
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,60 +60,55 @@ def refine(sweep: "Sweep", starts: int, names: Any) -> Refined:
     for name in chosen:
         choice(name, "result of the sweep:", sweep.names)
     search = _Search(sweep, starts)
-    outputs = sweep.job.program.outputs
-    ends = np.cumsum([0, *(v.size for v in outputs)])
-    best = {
-        o: (search.best(o, 1), search.best(o, -1))
-        for v, a, b in zip(outputs, ends, ends[1:], strict=False)
-        if v.name in chosen
-        for o in range(a, b)
-    }
-    parts: tuple[dict[str, Any], ...] = ({}, {}, {}, {}, {})
-    for v, a, b in zip(outputs, ends, ends[1:], strict=False):
+    maximum, minimum, at_maximum, at_minimum, slope = (dict[str, Any]() for _ in range(5))
+    first = 0
+    for v in sweep.job.program.outputs:
         if v.name in chosen:
-            for k in (0, 1):
-                parts[k][v.name] = np.reshape([best[o][k][0] for o in range(a, b)], v.shape)[()]
-                parts[2 + k][v.name] = by_input(
-                    sweep.ranges, np.array([best[o][k][1] for o in range(a, b)]).reshape((*v.shape, -1))
-                )
-            parts[4][v.name] = np.reshape([max(best[o][k][2] for k in (0, 1)) for o in range(a, b)], v.shape)[()]
-    maximum, minimum, at_maximum, at_minimum, slope = parts
+            slopes = np.zeros(v.shape)
+            for sign, values, places in ((1, maximum, at_maximum), (-1, minimum, at_minimum)):
+                value, at, left = zip(*(search.best(o, sign) for o in range(first, first + v.size)), strict=True)
+                values[v.name] = np.reshape(value, v.shape)[()]
+                places[v.name] = by_input(sweep.ranges, np.reshape(at, (*v.shape, -1)))
+                slopes = np.maximum(slopes, np.reshape(left, v.shape))
+            slope[v.name] = slopes[()]
+        first += v.size
     return Refined(maximum, minimum, at_maximum, at_minimum, slope, sweep, search.searches)
 
 
 class _Search:
-    """Searches over the unit box of the inputs that vary."""
+    """Searches over the box of the inputs that vary."""
 
     def __init__(self, sweep: "Sweep", starts: int) -> None:
-        self.minimize: Any = optional("scipy.optimize", "identify").minimize
         job = sweep.job
         self.job, self.totals, self.starts, self.searches = job, sweep.totals, starts, 0
         self.low, self.high = (np.concatenate([getattr(part, end) for part in sweep.ranges]) for end in ("low", "high"))
         self.free = np.flatnonzero(self.high > self.low)
         if not len(self.free):
             raise Error("nothing varies in this sweep, so there is nothing to refine")
-        self.width = self.high - self.low
-        slopes = differentiate(job.program, keep=True)
-        self.kernel: Any = compile_program(slopes) if job.backend == "native" else None
-        self.slopes = slopes
-        self.count = min(POOL, job.samples)
-        self.pool = job.values(np.arange(self.count))
+        self.values = job.kernel
+        self.slopes = replace(job, program=differentiate(job.program, keep=True)).kernel
+        self.pool = job.values(np.arange(min(POOL, job.samples)))
         self.places = _places(job.program)
 
     def best(self, o: int, sign: int) -> tuple[float, Any, float]:
         """The largest (sign 1) or least value of a result that searches find, the inputs there, and the slope left."""
-        found = (-np.inf, self.low, 0.0)
-        for number in self._starts(o, sign):
-            x = self.job.inputs.states(int(number))
-            start = (x[self.free] - self.low[self.free]) / self.width[self.free]
-            end = self.minimize(
-                lambda z: self._value(o, sign, z), start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(self.free),
-                options={"maxiter": STEPS, "ftol": 0.0, "gtol": SLOPE},
-            )  # fmt: skip
-            self.searches += 1
-            if -end.fun > found[0]:
-                found = (-float(end.fun), self._state(end.x), self._slope(end.x, end.jac, end.fun))
-        return sign * found[0], found[1], found[2]
+        starts = self.job.inputs.states(self._starts(o, sign))[:, self.free]
+        low, high = self.low[self.free], self.high[self.free]
+
+        def values(x: Any) -> Any:
+            return sign * evaluated(self.values, self._states(x))[:, o]
+
+        def slopes(x: Any) -> tuple[Any, Any]:
+            found = sign * evaluated(self.slopes, self._states(x))
+            return found[:, o], found[:, self.places[o]][:, self.free]
+
+        if not len(starts):
+            return -sign * np.inf, self.low, 0.0
+        self.searches += len(starts)
+        value, x = climb(slopes, starts, low, high, values)
+        (slope,) = slopes(x[None])[1] * (high - low)
+        left = np.where(((x <= low) & (slope < 0)) | ((x >= high) & (slope > 0)), 0.0, slope)  # the box stops the others
+        return sign * value, self._states(x), float(np.abs(left).max() / max(abs(value), 1e-300))
 
     def _starts(self, o: int, sign: int) -> Any:
         """The best states: those of the whole sweep, one of each class, and of the first ones."""
@@ -127,29 +120,11 @@ class _Search:
         first = np.argsort(-values, kind="stable")[:count]
         return np.unique(np.concatenate([own[: self.starts], first[np.isfinite(values[first])]]))[: self.starts]
 
-    def _state(self, z: Any) -> Any:
-        x = self.low.copy()
-        x[self.free] = np.clip(self.low[self.free] + z * self.width[self.free], self.low[self.free], self.high[self.free])
-        return x
-
-    def _value(self, o: int, sign: int, z: Any) -> tuple[float, Any]:
-        found = self._evaluated(self._state(z))
-        value, slope = sign * found[o], sign * found[self.places[o]][self.free] * self.width[self.free]
-        if not (np.isfinite(value) and np.isfinite(slope).all()):
-            return WORST, np.zeros(len(self.free))
-        return -value, -slope
-
-    def _evaluated(self, x: Any) -> Any:
-        if self.kernel is None:
-            from dalembert.trace.source import NumpyKernel
-
-            self.kernel = NumpyKernel(self.slopes)
-        return evaluated(self.kernel, x)
-
-    def _slope(self, z: Any, slope: Any, value: float) -> float:
-        """The largest entry of the gradient that the box does not stop, relative to the value."""
-        free = np.where(((z <= 0) & (slope > 0)) | ((z >= 1) & (slope < 0)), 0.0, slope)
-        return float(np.abs(free).max() / max(abs(value), 1e-300))
+    def _states(self, x: Any) -> Any:
+        """Inputs (..., m) from those that vary."""
+        states = np.broadcast_to(self.low, (*x.shape[:-1], len(self.low))).copy()
+        states[..., self.free] = x
+        return states
 
 
 def _places(program: Any) -> Any:

@@ -13,6 +13,7 @@ from dalembert.native.sweep import Job
 from dalembert.native.totals import Totals
 from dalembert.storage.saving import save_text
 from dalembert.sweeps.ranges import Range, by_input
+from dalembert.sweeps.recorded import labels
 from dalembert.sweeps.reduced import Scaled
 from dalembert.text import table
 
@@ -201,9 +202,9 @@ class Sweep:
         return self._split(np.moveaxis(found, -1, 0), first=True)
 
     def refine(self, starts: int = 64, names: Any = None) -> "Refined":
-        """Local optima near the best states: searches along exact derivatives within the ranges (L-BFGS-B), from so many starts.
+        """Local optima near the best states: searches (BFGS) with exact derivatives within the ranges, from so many starts.
 
-        `names` chooses among the results; all of them by default. Needs SciPy.
+        `names` chooses among the results; all of them by default.
 
         >>> import dalembert as da
         >>> arm = da.robot("two_link")
@@ -263,11 +264,7 @@ class Sweep:
 
     def labels(self, name: str) -> list[str]:
         """What the scalars of a result are called: joints, where there is one for each."""
-        choice(name, "result of the sweep:", self.names)
-        shape = next(v.shape for v in self.job.program.outputs if v.name == name)
-        if shape == (self.robot.n,):
-            return [joint if len(self.names) == 1 else f"{name} {joint}" for joint in self.robot.joint_names]
-        return [f"{name}{list(index) if index else ''}" for index in np.ndindex(*shape)]
+        return labels(self.robot, self.job.program.outputs)[choice(name, "result of the sweep:", self.names)]
 
     def __str__(self) -> str:
         what, head = self.job.reductions, [self.names[0] if len(self.names) == 1 else "", "unit"]
@@ -278,8 +275,8 @@ class Sweep:
         if what.sums:
             head += ["mean", "rms"]
             columns += [self._moment(1), np.sqrt(self._moment(2))]
-        labels = [(label, self.units[name]) for name in self.names for label in self.labels(name)]
-        rows = [[label, unit, *(f"{x[k]:.6g}" for x in columns)] for k, (label, unit) in enumerate(labels)]
+        named = [(label, self.units[name]) for name in self.names for label in self.labels(name)]
+        rows = [[label, unit, *(f"{x[k]:.6g}" for x in columns)] for k, (label, unit) in enumerate(named)]
         rest = "" if self.complete else f" of {self.samples:,}: interrupted"
         nan = int(self.totals.nan.max())
         now = self.done - self.before

@@ -36,7 +36,7 @@ def sweep(
     robot: Model,
     quantities: Any = "inverse_dynamics",
     over: Mapping[str, Any] | None = None,
-    samples: int | None = None,
+    samples: float | None = None,
     reduce: Any = ("extremes",),
     *,
     sampling: str | Mapping[str, str] | None = None,
@@ -112,9 +112,7 @@ def _samples(samples: Any, ranges: Sequence[Range]) -> int:
     points = 1
     for _, _, count in varies:
         points *= int(count)
-    if samples is None:
-        samples = points if points else SAMPLES
-    count = whole(int(samples) if isinstance(samples, float) and samples.is_integer() else samples, "samples", 1, MOST)
+    count = whole((points or SAMPLES) if samples is None else samples, "samples", 1, MOST)
     if varies and points and count != points:
         raise Error(
             f"everything varies on a grid of {points:,} points; leave samples out, which takes each of them once, got {count:,}"

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from dalembert.algebra.rotations import rodrigues
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
 from dalembert.model import xml
@@ -165,17 +166,10 @@ def _transform(node: Element) -> Array:
             elif part.tag == "scale":
                 own[:3, :3] = np.diag(v)
             else:
-                own[:3, :3] = _turn(v[:3], math.radians(v[3]))
+                size = math.sqrt(float((v[:3] * v[:3]).sum())) or 1.0  # about a zero axis nothing turns
+                own[:3, :3] = rodrigues(v[:3] / size, math.radians(v[3]))
             T = T @ own
     return T
-
-
-def _turn(axis: Array, angle: float) -> Array:
-    """Rodrigues' formula; no rotation about a zero axis."""
-    size = math.sqrt(float((axis * axis).sum()))
-    x, y, z = axis / size if size > 0 else axis
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
 
 
 def _numbers(given: Any, count: int | None = None) -> Array:

@@ -42,10 +42,10 @@ class Visuals(NamedTuple):
 NONE = Visuals((), ())
 
 
-def visuals(robot: Model, faces: int = FACES) -> Visuals:
+def visuals(robot: Model) -> Visuals:
     """The visuals of a robot's URDF file, in the frames of its moving links; none if it came from elsewhere.
 
-    Meshes are simplified to about `faces` faces each, fewer where there are many meshes. A file that two visuals name is read once.
+    Meshes are simplified to about 1,000 faces each, fewer where there are many meshes. A file that two visuals name is read once.
     """
     if not robot.file:
         return NONE
@@ -58,7 +58,7 @@ def visuals(robot: Model, faces: int = FACES) -> Visuals:
     if len(given) > limits.VISUALS:
         return Visuals((), ((-1, f"there are {len(given)} visuals, more than {limits.VISUALS}"),))
     names = {mesh.get("filename", "") for _, _, x in given if (mesh := x.find("geometry/mesh")) is not None}
-    reader = _Reader(path, _materials(root), min(faces, max(ALL_FACES // max(len(names), 1), 20)))
+    reader = _Reader(path, _materials(root), min(FACES, max(ALL_FACES // max(len(names), 1), 20)))
     shapes: list[Visual] = []
     missing: list[tuple[int, str]] = []
     for name, link, element in given:

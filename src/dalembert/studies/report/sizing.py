@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.sizing.payload_map import raster
+from dalembert.sizing.plots import Pictured, height, maps_of, middles, poses_of, scale_of
+from dalembert.sizing.result import Sizing, times
+from dalembert.sizing.worst import Worst
 from dalembert.studies.report.charts import LEFT, TOP, Box, axes, legend, line_path, raised
 from dalembert.studies.report.figures import Section, number, table_html, verdict_html
 from dalembert.studies.report.page import save_section
 from dalembert.studies.report.pictures import coloured, image, shaded
-from dalembert.sweeps.plots import Pictured, height, maps_of, middles, poses_of, scale_of
-from dalembert.sweeps.section import raster
-from dalembert.sweeps.sizing import Sizing, times
-from dalembert.sweeps.worst import Worst
 
 SIDE = 190  # units of a picture of a pose
 ALONG = 201  # points of a curve
@@ -45,13 +45,13 @@ def _told(line: str) -> str:
 
 
 def _table(found: Sizing) -> str:
-    head, *rows = found.rows()
+    head, *rows = found.cells()
     told = "Speeds in rad/s (m/s), accelerations in rad/s² (m/s²), torques in N m (forces in N), payloads in kg"
     cells = [[escape(x).replace("-", "−").replace("inf", "∞") if k else escape(x) for k, x in enumerate(row)] for row in rows]
-    return table_html([escape(x) for x in head], cells, text=(0, 4), caption=told) + copied(found.rows(), "The table as text")
+    return table_html([escape(x) for x in head], cells, text=(0, 4), caption=told) + _copied(found.cells(), "The table as text")
 
 
-def copied(rows: list[list[str]], title: str) -> str:
+def _copied(rows: list[list[str]], title: str) -> str:
     """A table as text with tabs, which spreadsheets take; one click selects all of it."""
     lines = "\n".join("\t".join(row) for row in rows)
     return f'<details><summary>{escape(title)}</summary><pre class="copied" tabindex="0">{escape(lines)}</pre></details>'
@@ -162,7 +162,7 @@ def _poses(found: Sizing) -> str:
     head = ["worst for", "payload", *(f"{part}_{name}" for part in ("q", "qd", "qdd") for name in names)]
     rows = [[names[x.joint], f"{x.payload:g}", *(repr(float(v)) for v in (*x.q, *x.qd, *x.qdd))] for x in found.tightest]
     words = "Seen from the direction that shows most of the arm; the joint is marked, the square is the payload."
-    text = copied([head, *rows], "These states as text, with all digits")
+    text = _copied([head, *rows], "These states as text, with all digits")
     return f'<h3>Worst poses</h3><div class="poses">{pictures}</div><p class="note">{words}</p>{text}'
 
 

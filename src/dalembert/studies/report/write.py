@@ -17,6 +17,7 @@ from dalembert.model import zoo
 from dalembert.model.spread import spread
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
+from dalembert.sizing.result import Sizing
 from dalembert.storage.opening import file_path, told
 from dalembert.storage.saving import save_text
 from dalembert.studies.compare import Comparison, compare
@@ -29,7 +30,6 @@ from dalembert.studies.report.motion import SampledMotion, follow
 from dalembert.studies.report.page import page, three
 from dalembert.studies.report.panels import cards, hero
 from dalembert.studies.report.scene import looking, scene
-from dalembert.sweeps.sizing import Sizing
 from dalembert.visuals.read import Visuals, visuals
 
 if TYPE_CHECKING:

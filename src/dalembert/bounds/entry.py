@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.bounds.branching import Search
 from dalembert.errors import Error
 from dalembert.native.evaluator import evaluator
-from dalembert.sweeps.branching import Search
 from dalembert.sweeps.climbing import climb
 from dalembert.trace.bounding import margins, prepare
 from dalembert.trace.degrees import Key

@@ -6,8 +6,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.model.edit import with_payload
+from dalembert.sizing.worst import Case
 from dalembert.sweeps.sweep import sweep
-from dalembert.sweeps.worst import Case
 
 BINS = 48  # of speeds, and of forces
 LEAST = 1_000_000  # states, for a picture that is smooth

@@ -8,9 +8,10 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
-from dalembert.simulation.trajectory import Trajectory, torques_along
-from dalembert.sweeps.loads import Carrying
-from dalembert.sweeps.motors import MotorCurve, limits_at
+from dalembert.simulation.along import torques_along
+from dalembert.simulation.trajectory import Trajectory
+from dalembert.sizing.loads import Carrying
+from dalembert.sizing.motors import MotorCurve, limits_at
 
 
 @dataclass(frozen=True, eq=False)

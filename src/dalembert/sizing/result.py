@@ -12,16 +12,16 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.sizing.density import Density
+from dalembert.sizing.duty import Duty
+from dalembert.sizing.payload_map import PayloadMap
+from dalembert.sizing.worst import Case, Worst
 from dalembert.storage.opening import file_path
 from dalembert.storage.saving import save_text
-from dalembert.sweeps.density import Density
-from dalembert.sweeps.duty import Duty
-from dalembert.sweeps.section import PayloadMap
-from dalembert.sweeps.worst import Case, Worst
 from dalembert.text import table, wrapped
 
 FAR = 1000  # times a force: larger margins are not told apart
-PICTURES = (".png", ".svg", ".pdf")
+KINDS = (".csv", ".json", ".png", ".svg", ".pdf")  # of files
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,8 +60,8 @@ class Sizing:
         """N m or N, by joint."""
         return ["N" if joint.kind == "prismatic" else "N m" for joint in self.robot.joints]
 
-    def rows(self, exact: bool = False) -> list[list[str]]:
-        """The table: titles, and a row for each joint; `exact`: with all digits, and nothing for what is infinite."""
+    def cells(self, exact: bool = False) -> list[list[str]]:
+        """Titles, and a row for each joint; `exact`: with all digits, and nothing for what is infinite."""
         show, share = (_exact, _exact) if flag(exact, "exact") else (_short, times)
         rows = [["joint", "speed", "acceleration", "peak", "unit", "at payload", "margin", "at speed"]]
         rows[0] += [] if self.duty is None else ["duty peak", "duty margin", "rms", "continuous", "rms margin"]
@@ -114,11 +114,11 @@ class Sizing:
         return f"{self.robot.name} with {self.payload_words}: {self.samples:,} states, and searches around the worst"
 
     def __repr__(self) -> str:
-        return "\n".join([self.head, table(self.rows(), right=True), *(wrapped(line) for line in self.verdict())])
+        return "\n".join([self.head, table(self.cells(), right=True), *(wrapped(line) for line in self.verdict())])
 
     def plot(self) -> Any:
         """A matplotlib figure: torque against speed of each joint with its envelope and curve, the payload map, the worst poses."""
-        from dalembert.sweeps.plots import figure
+        from dalembert.sizing.plots import figure
 
         return figure(self)
 
@@ -150,13 +150,13 @@ class Sizing:
         kind = place.suffix.lower()
         if kind == ".csv":
             held = io.StringIO()
-            csv.writer(held, lineterminator="\n").writerows(self.rows(exact=True))
+            csv.writer(held, lineterminator="\n").writerows(self.cells(exact=True))
             return save_text(place, held.getvalue())
         if kind == ".json":
             return save_text(place, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
-        if kind not in PICTURES:
-            raise Error(f"{place}: a sizing is saved as .csv, .json, {', '.join(PICTURES)}")
-        from dalembert.sweeps.plots import save_figure
+        if kind not in KINDS:
+            raise Error(f"{place}: a sizing is saved as {', '.join(KINDS)}")
+        from dalembert.sizing.plots import save_figure
 
         return save_figure(self, place)
 

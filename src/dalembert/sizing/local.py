@@ -1,4 +1,7 @@
-"""Local searches for the largest values of functions over boxes, many at once and without derivatives."""
+"""Local searches for the largest values of functions over boxes, many at once.
+
+Without derivatives: absolute values and the curves of motors have corners, at which the worst states often are.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -12,9 +12,9 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.progress import Progress
-from dalembert.sweeps.loads import Carrying, Parts, largest
-from dalembert.sweeps.local import Found, Search, refine
-from dalembert.sweeps.motors import MotorCurve, limits_at
+from dalembert.sizing.loads import Carrying, Parts, largest
+from dalembert.sizing.local import Found, Search, refine
+from dalembert.sizing.motors import MotorCurve, limits_at
 
 CHUNK = 8192  # states at a time
 STARTS = 12  # of the local searches, for each figure

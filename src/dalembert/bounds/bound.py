@@ -8,18 +8,18 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, listed, positive
+from dalembert.bounds.branching import Search
+from dalembert.bounds.entry import Entry, Unproven
+from dalembert.bounds.result import Bound
 from dalembert.engine.evaluation import uncharted
 from dalembert.engine.program import program as traced
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
 from dalembert.progress import Progress, chosen
-from dalembert.sweeps.bounded import Bound
-from dalembert.sweeps.boxes import box
-from dalembert.sweeps.branching import Search
-from dalembert.sweeps.entry import Entry, Unproven
-from dalembert.sweeps.ranges import EXAMPLE
-from dalembert.sweeps.recorded import recorded
+from dalembert.sweeps.ranges import EXAMPLE, ranges_of
+from dalembert.sweeps.recorded import labels, recorded
+from dalembert.trace.degrees import Key, angles, used
 from dalembert.trace.program import Program
 
 SLICE = 0.25  # seconds that a search works before the next one does
@@ -62,8 +62,8 @@ def bound(
         raise uncharted(robot, "bound")
     tolerance, seconds = positive(tolerance, "tolerance"), positive(seconds, "seconds")
     name, program = _program(robot, quantity, over, options)
-    places = _places(robot, program, only)
-    ends, labels = box(robot, program, over), _labels(robot, program)
+    names = [label for every in labels(robot, program.outputs).values() for label in every]
+    places, ends = _places(names, only), box(robot, program, over)
     show = chosen(progress, f"bound of {name}")
     jobs: dict[int, Entry | Unproven] = {}
     until = began + seconds
@@ -83,7 +83,7 @@ def bound(
         return np.array(values, dtype=float).reshape(shape)
 
     return Bound(
-        robot.name, name, tuple(labels[k] for k in places),
+        robot.name, name, tuple(names[k] for k in places),
         array([job.lower for job in made]), array([job.upper for job in made]),
         array([job.least for job in made]), array([job.greatest for job in made]),
         tuple(job.at(1) for job in made), tuple(job.at(0) for job in made),
@@ -124,27 +124,36 @@ def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any])
     return name, recorded(robot, quantity, over, options.get("link")).program
 
 
-def _labels(robot: Model, program: Program) -> list[str]:
-    """Names of all entries: joints, where there is one for each, or places."""
-    found: list[str] = []
-    for v in program.outputs:
-        before = "" if len(program.outputs) == 1 else f"{v.name} "
-        if v.shape == (robot.n,):
-            found += [f"{before}{joint}" for joint in robot.joint_names]
-        else:
-            found += [f"{v.name}[{','.join(map(str, index))}]" if v.shape else v.name for index in np.ndindex(*v.shape)]
-    return found
+def box(robot: Model, program: Program, over: Any) -> dict[Key, tuple[float, float]]:
+    """The ends of each scalar: given, or the limits of the robot; one turn where no more than sine and cosine matter."""
+    given = by_name({} if over is None else over, "over", EXAMPLE)
+    names = [v.name for v in program.inputs]
+    for name in given:
+        if not callable(given[name]):
+            choice(name, "input to give a range of:", names)
+    turning, needed = angles(program), set(used(program))
+    free = {v.name: [(k, j) in turning or (k, j) not in needed for j in range(v.size)] for k, v in enumerate(program.inputs)}
+    asked = {v.name: v.shape for k, v in enumerate(program.inputs) if v.name in given or any(key[0] == k for key in needed)}
+    found = {part.name: part for part in ranges_of(robot, given, asked, free)}
+    if gridded := next((part.name for part in found.values() if part.counts.any()), None):
+        raise Error(f"over: a bound holds for all of a range, so {gridded} has no number of points: give (low, high)")
+    ends: dict[Key, tuple[float, float]] = {}
+    for k, v in enumerate(program.inputs):
+        part = found.get(v.name)
+        for j in range(v.size):
+            ends[k, j] = (0.0, 0.0) if part is None else (float(part.low[j]), float(part.high[j]))
+    return ends
 
 
-def _places(robot: Model, program: Program, only: Any) -> list[int]:
+def _places(names: list[str], only: Any) -> list[int]:
     """Which entries are asked for."""
-    count, labels = len(program.results), _labels(robot, program)
+    count = len(names)
     if only is None:
         return list(range(count))
     places: list[int] = []
     for one in [only] if isinstance(only, str | int) else listed(only, "only"):
         if isinstance(one, str):
-            places.append(labels.index(choice(one, "entry to bound:", labels)))
+            places.append(names.index(choice(one, "entry to bound:", names)))
         elif isinstance(one, int | np.integer) and not isinstance(one, bool) and -count <= one < count:
             places.append(int(one) % count)
         else:

@@ -9,9 +9,9 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import optional
 from dalembert.quantities.drawing import Seen, seen, showing
 from dalembert.quantities.kinematics import pose
+from dalembert.sizing.payload_map import PayloadMap, raster
+from dalembert.sizing.result import Sizing, times
 from dalembert.storage.saving import saving
-from dalembert.sweeps.section import PayloadMap, raster
-from dalembert.sweeps.sizing import Sizing, times
 
 COLUMNS = (4, 3)
 WIDTH = 14.0  # inches

@@ -10,8 +10,8 @@ from dalembert.arguments import choice, several
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.quantities.kinematics import pose
-from dalembert.sweeps.loads import largest
-from dalembert.sweeps.worst import Case
+from dalembert.sizing.loads import largest
+from dalembert.sizing.worst import Case
 
 GRID = 61  # positions of each of the two joints
 COARSE = 81  # of each pair that is tried

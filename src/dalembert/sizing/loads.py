@@ -18,7 +18,7 @@ from dalembert.model.edit import tip, with_payload, without_armature, without_fr
 from dalembert.model.inertia import Inertia
 from dalembert.model.model import Model, refuse_loops
 from dalembert.quantities.dynamics import inverse_dynamics, mass_matrix
-from dalembert.sweeps.motors import MotorCurve, limits_at, motor_curves
+from dalembert.sizing.motors import MotorCurve, limits_at, motor_curves
 
 ROUNDING = 1e-14
 NONE = np.zeros((1, 1))
@@ -103,17 +103,11 @@ def largest_payload(
     zero = np.zeros(robot.n)
     given = {"q": q, "qd": zero if qd is None else qd, "qdd": zero if qdd is None else qdd}
     at, speed, pull = arrays("largest_payload", **{name: (value, (robot.n,)) for name, value in given.items()})
-    curves = known(robot, motor_curves(robot, motor), "largest_payload")
-    return largest(arm.loads(at, speed, pull), arm.allowed(curves, speed), zero)
-
-
-def known(robot: Model, curves: tuple[MotorCurve | None, ...], what: str) -> tuple[MotorCurve | None, ...]:
-    """Curves of which there is at least one."""
+    curves = motor_curves(robot, motor)
     if all(curve is None for curve in curves):
-        raise Error(
-            f"{what}: {robot.name} has no torque limits; give motor=da.MotorCurve(speed, peak), for all joints or one for each"
-        )
-    return curves
+        give = "give motor=da.MotorCurve(speed, peak), for all joints or one for each"
+        raise Error(f"largest_payload: {robot.name} has no torque limits; {give}")
+    return largest(arm.loads(at, speed, pull), arm.allowed(curves, speed), zero)
 
 
 def largest(parts: Parts, allowed: tuple[Array, Array], a: Array) -> Array:

@@ -11,13 +11,13 @@ from dalembert.arguments import frozen_array, number, whole
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, a_robot
 from dalembert.progress import Progress, chosen
-from dalembert.sweeps.density import density
-from dalembert.sweeps.duty import duty_cycle, motion_of
-from dalembert.sweeps.loads import carrying
-from dalembert.sweeps.motors import MotorCurve, motor_curves
-from dalembert.sweeps.section import payload_map
-from dalembert.sweeps.sizing import Sizing
-from dalembert.sweeps.worst import Case, enveloped, refined, search, worst_of
+from dalembert.sizing.density import density
+from dalembert.sizing.duty import duty_cycle, motion_of
+from dalembert.sizing.loads import carrying
+from dalembert.sizing.motors import MotorCurve, motor_curves
+from dalembert.sizing.payload_map import payload_map
+from dalembert.sizing.result import Sizing
+from dalembert.sizing.worst import Case, enveloped, refined, search, worst_of
 
 RISE = 0.5  # s from rest to full speed, where neither accelerations nor a duty cycle are given
 BINS = 48  # of speeds
@@ -37,7 +37,7 @@ def size(
     com: ArrayLike = (0.0, 0.0, 0.0),
     link: str | None = None,
     section: Any = None,
-    samples: int = 200_000,
+    samples: float = 200_000,
     progress: Progress | bool | None = None,
 ) -> Sizing:
     """What the motors must give: over all positions, velocities, accelerations and payloads, and over a duty cycle.
