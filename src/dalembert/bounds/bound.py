@@ -136,7 +136,7 @@ def box(robot: Model, program: Program, over: Any) -> dict[Key, tuple[float, flo
     asked = {v.name: v.shape for k, v in enumerate(program.inputs) if v.name in given or any(key[0] == k for key in needed)}
     found = {part.name: part for part in ranges_of(robot, given, asked, free)}
     if gridded := next((part.name for part in found.values() if part.counts.any()), None):
-        raise Error(f"over: a bound holds for all of a range, so {gridded} has no number of points: give (low, high)")
+        raise Error(f"over: a bound holds for the whole range, so {gridded} takes no number of points: give (low, high)")
     ends: dict[Key, tuple[float, float]] = {}
     for k, v in enumerate(program.inputs):
         part = found.get(v.name)
