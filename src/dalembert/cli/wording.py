@@ -36,7 +36,7 @@ RULES = tuple(
         r"degrees=True converts them, degrees=False takes them as they are": "--degrees converts them",
         r"gains=\.\.\., in N m/A": "--gains, in N m/A",
         r"columns=\{'current': \.\.\.\}": "--column current=...",
-        r"give speed=1\.5 ": "give --speed 1.5 ",
+        r"give velocity=1\.5 ": "give --velocity 1.5 ",
         r"give motor=da\.MotorCurve\(speed, peak\), one for all joints or for each": "give --motor FILE",
         r"give motor= for": "give --motor for",
         r"give lower=\{.*\} and upper=": "give --lower and --upper",

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
-from dalembert.algebra.spatial import Array
 from dalembert.arguments import positive
 from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import uncharted
@@ -21,17 +18,6 @@ def with_rates(robot: Any, function: str) -> Any:
     if not robot.n:
         raise Error(f"{function} needs a robot with joints, {robot.name} has none")
     return robot
-
-
-def own_limits(robot: Model, of: str) -> Array:
-    """The "effort_limit" or "velocity_limit" of each joint, (n,); infinite where there is none, for which files write 0."""
-    return np.array([getattr(joint, of) or np.inf for joint in robot.joints], dtype=float)
-
-
-def both_sides(limit: Array, n: int | None = None) -> Array:
-    """The least and the greatest values (2, n), from those or from the greatest alone, one number or (n,)."""
-    pair = limit if limit.ndim == 2 else np.array([-limit, limit])
-    return pair if n is None or pair.ndim == 2 else np.repeat(pair[:, None], n, axis=1)
 
 
 def slip_of(robot: Model, slip_speed: Any, function: str) -> float:

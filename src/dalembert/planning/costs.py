@@ -83,7 +83,7 @@ EFFORT = Quantity(
     coupled=_effort,
     coupled_methods=_BY,
 )
-SLOPES = Quantity(
+FORCE_SLOPES = Quantity(
     "force_slopes",
     "Joint forces with friction that does not jump, and their derivatives.",
     {**STATE, **_SLIP, "shift": Values((), "1")},

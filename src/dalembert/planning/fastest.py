@@ -11,8 +11,8 @@ from dalembert.model.model import Model
 from dalembert.motion.paths import instants
 from dalembert.planning.able import with_rates
 from dalembert.planning.curves import Curve, curve
-from dalembert.planning.limits import limits
-from dalembert.planning.parametrize import Found, moments, parametrize
+from dalembert.planning.parametrize import Parametrized, moments, parametrize
+from dalembert.planning.path_limits import joint_limits
 from dalembert.planning.timed import Fastest, along, forces, work
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ def fastest(
 
     path: waypoints (K, n), through which a natural cubic spline goes (two: a straight line); a motion with a duration, such as
     `da.spline(times, points)` or `da.quintic(start, goal, duration)`, of which only the curve counts; or a trajectory.
-    torque, velocity, acceleration: one number, one for each joint (n,), or the least and the greatest (2, n). By default torques
-    and velocities have the limits of the robot's joints, and accelerations none. A payload is part of the robot: `with_payload`.
+    torque, velocity, acceleration: one number, one for each joint (n,), a dict by joint, or the least and the greatest (2, n). By
+    default torques and velocities have the limits of the robot's joints, and accelerations none. A payload is part of the robot:
+    `with_payload`.
     points: the number of intervals into which the path is divided, or the s of all points; the duration comes near the least one
     in proportion to their spacing. tolerance: the share by which limits may be exceeded between points; None looks at the points
     alone. step: seconds between the samples of the result; by default they are at the points. A path that leaves the range of a
@@ -57,7 +58,7 @@ def fastest(
     (True, Limiting(joint='joint1', kind='torque', side=1))
     """
     with_rates(robot, "fastest")
-    line, known = curve(path, robot), limits(robot, torque, velocity, acceleration)
+    line, known = curve(path, robot), joint_limits(robot, torque=torque, velocity=velocity, acceleration=acceleration)
     allowed = None if tolerance is None else positive(tolerance, "fastest: tolerance")
     found = parametrize(robot, line, known, _points(points, line), allowed)
     if allowed is not None and found.over > allowed:
@@ -76,7 +77,7 @@ def fastest(
     return Fastest(robot, time, q, q1 * y[:, None], tau, **more, curve=line, known=known, found=found)
 
 
-def _within(robot: Model, found: Found) -> None:
+def _within(robot: Model, found: Parametrized) -> None:
     """Warn of a path that leaves the range of a joint."""
     q = found.terms.q
     out = (q < robot.lower - WITHIN) | (q > robot.upper + WITHIN)

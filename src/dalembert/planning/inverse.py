@@ -22,7 +22,7 @@ from dalembert.model.spread import spread
 from dalembert.planning.able import with_rates
 from dalembert.planning.finding import STARTS, Request, every_solution, solutions
 from dalembert.planning.reach import ANGULAR, POSTURE, STEP
-from dalembert.planning.solving import Found, Task, measured
+from dalembert.planning.solving import Solutions, Task, measured
 from dalembert.progress import Progress, chosen
 from dalembert.quantities import kinematics
 
@@ -78,7 +78,7 @@ def inverse_kinematics(
     q0: ArrayLike | None = None,
     rows: Any = None,
     frame: TwistFrame = "world_aligned",
-    limits: bool = True,
+    limits: bool | None = True,
     posture: ArrayLike | None = None,
     every: bool = False,
     starts: int = STARTS,
@@ -93,7 +93,7 @@ def inverse_kinematics(
         near the target. From there the first solution is taken; where there is none, further starts are tried, `starts` in all.
     rows: what counts of (wx, wy, wz, vx, vy, vz), such as ("vx", "vy", "vz"); default: all, or those of the points.
     frame: whose axes these are: "world_aligned", or "body", in which leaving out "wz" lets the hand turn about its own z axis.
-    limits: whether joint positions stay within the robot's limits.
+    limits: whether joint positions stay within the robot's limits; None or False for none.
     posture: (n,), what an arm with freedom left, more joints than rows, shall be near: the nearest q around the solution found.
     every: all solutions of one pose that the starts lead to, along the first axis, those near q0 (or zero) first; solutions that
         differ by full turns are one.
@@ -184,7 +184,7 @@ def request(
     link: str | None,
     rows: Any,
     frame: TwistFrame,
-    limits: bool,
+    limits: bool | None,
     tolerance: float,
     posture: Any,
     backend: Backend = "auto",
@@ -196,7 +196,7 @@ def request(
     if not moving.any():
         raise Error(f"{function}: no joint of {robot.name} moves {named(robot, link) if robot.links else 'its base'}")
     counted = row_indices(rows)
-    inside = flag(limits, "limits")
+    inside = limits is not None and flag(limits, "limits")
     lower, upper = (robot.lower, robot.upper) if inside else (np.full(robot.n, -np.inf), np.full(robot.n, np.inf))
     wanted = None if posture is None else positions(robot, function, "posture", posture)
     if wanted is not None and (wanted.ndim > 1 or not np.isfinite(wanted).all()):
@@ -228,6 +228,6 @@ def _length(robot: Model, link: str | None) -> float:
     return float(sum(np.sqrt(x @ x) for x in parts)) / 4 or 1.0
 
 
-def _result(asked: Request, found: Found, shape: tuple[int, ...]) -> InverseKinematics:
+def _result(asked: Request, found: Solutions, shape: tuple[int, ...]) -> InverseKinematics:
     one_each = (x.reshape(shape)[()] for x in (asked.task.met(found.apart), *measured(found.apart), found.starts))
     return InverseKinematics(asked.robot, asked.link, found.q.reshape(*shape, asked.robot.n), *one_each)

@@ -11,8 +11,8 @@ from dalembert.cached import cached_property
 from dalembert.model.model import Model
 from dalembert.motion.paths import Motion, sample
 from dalembert.planning.curves import Curve
-from dalembert.planning.limits import SLOWLY, Limits
-from dalembert.planning.parametrize import Found, moments
+from dalembert.planning.parametrize import Parametrized, moments
+from dalembert.planning.path_limits import SLOWLY, JointLimits
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.simulation.trajectory import Trajectory
 
@@ -46,8 +46,8 @@ class Fastest(Trajectory):
     """
 
     curve: Curve
-    known: Limits
-    found: Found
+    known: JointLimits
+    found: Parametrized
 
     def __repr__(self) -> str:
         return f"<Fastest of {self.robot.name}: {len(self)} samples, {self.duration:g} s>"
@@ -126,7 +126,7 @@ class Fastest(Trajectory):
         if which < 0:
             return None
         kind, joint = divmod(which, self.robot.n)
-        return Limiting(self.robot.joint_names[joint], Limits._fields[kind], side)
+        return Limiting(self.robot.joint_names[joint], JointLimits._fields[kind], side)
 
     @cached_property
     def limiting(self) -> tuple[Limiting | None, ...]:
@@ -149,7 +149,7 @@ class Fastest(Trajectory):
         return figure(self)
 
 
-def along(found: Found, time: Array) -> tuple[Array, Array, Array, Array]:
+def along(found: Parametrized, time: Array) -> tuple[Array, Array, Array, Array]:
     """s, its rate, its second derivative, and the interval, at times (K,)."""
     when, solved = moments(found.s, found.profile.x), found.profile
     k = np.clip(np.searchsorted(when, time, side="right") - 1, 0, len(when) - 2)
@@ -182,14 +182,14 @@ def forces(robot: Model, q: Array, q1: Array, q2: Array, y: Array, u: Array) -> 
     return np.asarray(inverse_dynamics(robot, q, q1 * moving, q1 * u[:, None] + q2 * np.square(y)[:, None]))
 
 
-def torques_at_ends(robot: Model, found: Found) -> tuple[Array, Array]:
+def torques_at_ends(robot: Model, found: Parametrized) -> tuple[Array, Array]:
     """The torques at the start and at the end of each interval, (N, n) each: u jumps between intervals."""
     at, y, u = found.terms, np.sqrt(found.profile.x), found.profile.u
     first, last = (forces(robot, at.q[k], at.q1[k], at.q2[k], y[k], u) for k in (slice(None, -1), slice(1, None)))
     return first, last
 
 
-def work(robot: Model, found: Found) -> Array:
+def work(robot: Model, found: Parametrized) -> Array:
     """What the torques have done up to each point, (P,): trapezia over s."""
     first, last = torques_at_ends(robot, found)
     power = (first * found.terms.q1[:-1]).sum(axis=1) + (last * found.terms.q1[1:]).sum(axis=1)

@@ -27,6 +27,7 @@ from dalembert.derived.sticking import newton
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import work
 from dalembert.errors import Error
+from dalembert.model.limits import own_limit
 from dalembert.robots import Robot
 from dalembert.simulation.step import Laws, stepping
 from dalembert.studies.report import figures
@@ -244,7 +245,7 @@ def _numbers(robot: Robot, stage: Stage) -> dict[str, Any]:
         "middles": [x.inertia.com.tolist() for x in robot.links],
         "ranges": ranges.tolist(),
         "limits": [[x if np.isfinite(x) else None for x in (j.lower, j.upper)] for j in joints],
-        "efforts": [j.effort_limit if np.isfinite(j.effort_limit) and j.effort_limit > 0 else None for j in joints],
+        "efforts": [x if np.isfinite(x) else None for x in own_limit(robot, "torque").tolist()],
         "prismatic": [j.kind == "prismatic" for j in joints],
         "rubs": any(x.joint.rubs for x in robot.links),
         "mass": float(sum(x.inertia.mass for x in robot.links)),
