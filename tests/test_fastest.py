@@ -10,6 +10,7 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.motion.paths import Motion
+from dalembert.native import evaluator
 from dalembert.planning import elimination, parametrize
 from dalembert.planning.curves import curve
 
@@ -373,7 +374,7 @@ def test_without_native_code_it_is_the_same(monkeypatch):
     def missing(_):
         raise ImportError("llvmlite")
 
-    monkeypatch.setattr(elimination, "compile_program", missing)
+    monkeypatch.setattr(evaluator, "compile_program", missing)
     elimination._kernel.cache_clear()
     try:
         assert robot.fastest(path, torque=[60.0, 25.0], points=30).duration == pytest.approx(native, rel=1e-9)

@@ -6,7 +6,7 @@ from conftest import close, sweep
 
 import dalembert as da
 from dalembert.engine.kernels import compile
-from dalembert.planning.iterations import ControlProblem, Search
+from dalembert.planning.dynamic_programming import ControlProblem, Search
 from dalembert.planning.riccati import RECURSION, packed
 from dalembert.planning.slopes import ACCELERATION_SLOPES, CURVATURE
 

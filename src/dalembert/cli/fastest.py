@@ -11,8 +11,9 @@ from dalembert.cli.motions import Acceleration, Torque, Velocity, given_limits, 
 from dalembert.cli.parts import progress, said, show
 from dalembert.errors import Error
 from dalembert.files import load_states
-from dalembert.planning.timed import Fastest, Limiting
+from dalembert.planning.fastest import Fastest, Limiting
 from dalembert.robots import Robot
+from dalembert.storage.saving import saving
 
 SHOWN = 12  # switches that a summary lists
 
@@ -56,20 +57,15 @@ def fastest(
     else:
         write_motion(found, output)
     if figure is not None:
-        _draw(found, figure)
+        drawn = found.phase_plane()
+        with saving(figure) as file:
+            drawn.savefig(file, format=Path(figure).suffix[1:].lower())
+        said(figure)
     if report is not None:
         from dalembert.studies.report import study
 
         with progress("writing the report") as bar:
             said(study(robot, report, path=found, progress=bar or False))
-
-
-def _draw(found: Fastest, file: str) -> None:
-    try:
-        found.phase_plane().savefig(file)
-    except OSError as error:
-        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
-    said(file)
 
 
 def _summarize(found: Fastest) -> None:

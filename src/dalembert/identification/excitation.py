@@ -24,7 +24,7 @@ from dalembert.identification.recording import identifiable
 from dalembert.model.limits import SIDED, limits_of
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Motion, sample
-from dalembert.native import compile_program
+from dalembert.native.evaluator import kernel_of
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.simulation.trajectory import Trajectory, torques_along
@@ -222,7 +222,7 @@ class Search:
     @cached_property
     def pulled(self) -> Any:
         """The same, compiled."""
-        return compile_program(self.gradient)
+        return kernel_of(self.gradient)
 
     def motion(self, x: Array) -> tuple[Array, Array, Array]:
         """q, qd, qdd (T, n) of the free coefficients."""

@@ -33,6 +33,7 @@ MILD = 0.5  # which the search can do without where the motion it begins with is
 BESIDE = 1e-5  # of the duration: how far before and behind a jump of friction one looks
 ROUNDS = 20
 ITERATIONS = 100
+BOTH_ENDS = np.array([0.0, 1.0])  # of the duration
 
 
 class MotionLimits(NamedTuple):
@@ -86,21 +87,22 @@ class Bounded:
         self.rough = problem.motions.at(np.arange(count // 4 + 1) * 4 / count)
         self.fine = problem.motions.at(np.arange(count + 1) / count)
 
+    def _fixed(self, shares: Array) -> Array:
+        """The slacks (2, 4, k, n) at some instants of one of the motions, for what all of them have in common there."""
+        motions = self.problem.motions
+        z = np.zeros((motions.free.shape[1], self.problem.robot.n))
+        return self.limits.slack(self.values(motions.at(shares), z, 1.0))
+
     def _nearest_of_what_is_fixed(self) -> Array:
         """The least slacks (2, 4, n) of the states at both ends and of the positions on the way."""
-        motions, n = self.problem.motions, self.problem.robot.n
-        z = np.zeros((motions.free.shape[1], n))
-        nearest = self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)).min(axis=2)
-        way = motions.at(motions.shares).motion(z, 1.0)[:1]
-        on_the_way = self.limits.slack(np.broadcast_to(way, (4, *way.shape[1:])))[:, 0].min(axis=1, initial=np.inf)
+        nearest = self._fixed(BOTH_ENDS).min(axis=2)
+        on_the_way = self._fixed(self.problem.motions.shares)[:, 0].min(axis=1, initial=np.inf)
         nearest[:, 0] = np.minimum(nearest[:, 0], on_the_way)
         return nearest
 
     def holds_ends(self) -> bool:
         """Whether limits hold in the states at both ends, with the bounds of friction."""
-        motions = self.problem.motions
-        z = np.zeros((motions.free.shape[1], self.problem.robot.n))
-        return bool((self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)) > -KEPT).all())
+        return bool((self._fixed(BOTH_ENDS) > -KEPT).all())
 
     def values(self, grid: Grid, z: Array, T: float) -> Array:
         """q, qd, qdd and tau, (4, K, n); of each side (2, 4, K, n) where friction jumps."""

@@ -12,11 +12,11 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
 from dalembert.errors import Error, LimitWarning, brief, optional, warn
 from dalembert.motion.bsplines import BSpline
-from dalembert.planning.able import with_rates
 from dalembert.planning.blas import one_thread
 from dalembert.planning.bounded import Bounded, MotionLimits, exceeding, motion_limits, within
 from dalembert.planning.costs import COSTS
 from dalembert.planning.effort import EffortProblem, Tell, descend
+from dalembert.planning.given import with_rates
 from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics

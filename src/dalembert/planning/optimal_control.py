@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, flag, number, room, whole
-from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.names import Backend
 from dalembert.errors import AccuracyWarning, Error, brief, warn
 from dalembert.model.limits import limits_of
-from dalembert.planning.able import slip_of, with_rates
+from dalembert.planning.dynamic_programming import LENGTHS, ControlProblem, Optimum, Search
 from dalembert.planning.feedback import Feedback
-from dalembert.planning.iterations import LENGTHS, ControlProblem, Optimum, Search
-from dalembert.planning.lqr import diagonal, real
+from dalembert.planning.given import diagonal, real_vector, slip_of, with_rates
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.structure import gravity_force
 from dalembert.simulation.plan import counted, over_steps
@@ -175,7 +173,7 @@ def _weights(n: int, h: float, *given: Any) -> tuple[Array, Array, Array]:
 
 def _state(robot: Any, given: Any, name: str) -> Array:
     """Positions, velocities or forces (..., n), finite."""
-    x = np.zeros(robot.n) if given is None else real(joint_vector(robot, "optimal_control", name, given), name)
+    x = np.zeros(robot.n) if given is None else real_vector(robot, "optimal_control", name, given)
     if not np.isfinite(x).all():
         raise Error(f"optimal_control: {name} must be finite, got {brief(given)}")
     return x

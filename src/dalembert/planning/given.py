@@ -1,11 +1,14 @@
-"""What planning asks of robots, and reads from them: joints with rates, their limits, and friction that can be smoothed."""
+"""What planning is given, checked: robots whose velocities are rates, smooth friction, weights, and joint vectors."""
 
 from typing import Any
 
-from dalembert.arguments import positive
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import frozen_array, numbers, positive
 from dalembert.derived.joints import friction_law
-from dalembert.engine.evaluation import uncharted
-from dalembert.errors import Error
+from dalembert.engine.evaluation import joint_vector, uncharted
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model, a_robot, refuse_loops
 
 
@@ -30,3 +33,17 @@ def slip_of(robot: Model, slip_speed: Any, function: str) -> float:
             "slip_speed=0.1 or so for smooth friction, or use robot.without_friction()"
         )
     return 0.0
+
+
+def diagonal(given: Any, n: int, what: str) -> Array:
+    """The diagonal (n,) of a weight: a number or one for each joint, none of them negative."""
+    weight = frozen_array(given, None, what)
+    if weight.shape not in ((), (n,)) or (weight < 0).any():
+        raise Error(f"{what} must be one number, or one for each of the {n} joints, and not negative; got {brief(given)}")
+    return np.broadcast_to(weight, (n,))
+
+
+def real_vector(robot: Model, function: str, name: str, value: Any) -> Array:
+    """Real numbers (..., n), one for each joint."""
+    numbers(value, f"{function}: {name}")
+    return joint_vector(robot, function, name, value)

@@ -10,7 +10,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.planning import solving
-from dalembert.planning.reach import ANGULAR
+from dalembert.planning.reaching_step import ANGULAR
 from dalembert.planning.solving import Places, Solutions, Task
 from dalembert.progress import Progress, chosen
 from dalembert.quantities import kinematics
