@@ -63,12 +63,11 @@ def both_sides(robot: "Model", given: Any, what: str) -> Array:
     >>> both_sides(da.robot("two_link"), [40.0, 15.0], "torque").tolist()
     [[-40.0, -15.0], [40.0, 15.0]]
     """
-    n = robot.n
-    rows = not isinstance(given, Mapping) and numbers(given, what).shape == (2, n)
-    if rows:
-        pair = numbers(given, what).astype(float)
+    value = np.empty(0) if given is None or isinstance(given, Mapping) else numbers(given, what)
+    if rows := value.shape == (2, robot.n):
+        pair = value.astype(float)
     else:
-        most = each_joint(robot, given, what, f", or the least and the greatest, (2, {n})")
+        most = each_joint(robot, given, what, f", or the least and the greatest, (2, {robot.n})")
         pair = np.array([-most, most])
     for i in np.flatnonzero((pair[0] >= pair[1]) | (rows & np.isnan(pair).any(axis=0))):
         must = f"the least below the greatest, got {pair[0, i]:g} to {pair[1, i]:g}" if rows else f"above 0, got {pair[1, i]:g}"
@@ -79,18 +78,23 @@ def both_sides(robot: "Model", given: Any, what: str) -> Array:
 def limits_of(robot: "Model", given: Any = None, what: str = "limits", names: tuple[str, ...] = LIMITS) -> dict[str, Array]:
     """Limits by name, those that are given and else the robot's own: "lower" and "upper" (n,), the others both sides, (2, n).
 
+    None stands for the robot's own, of one limit or of all, and True of all.
+
     >>> import dalembert as da
     >>> limits_of(da.robot("two_link"), {"torque": {"joint1": 40.0}})["torque"].tolist()
     [[-40.0, -inf], [40.0, inf]]
     """
-    found = {name: own_limit(robot, name) for name in names}
-    found |= {name: np.array([-most, most]) for name, most in found.items() if name in SIDED}
-    for name, value in by_name({} if given is None else given, what, "{'torque': [50.0, 30.0]}").items():
+    named = by_name({} if given is None or given is True else given, what, "{'torque': [50.0, 30.0]}")
+    for name in named:
         if name not in names and _ELSEWHERE.get(name) in names:
             raise Error(f"{what}: {name!r} is called {_ELSEWHERE[name]!r}")
         choice(name, "limit:", names)
-        values = (both_sides if name in SIDED else each_joint)(robot, value, f"{what}: {name}")
-        found[name] = np.where(np.isnan(values), found[name], values)
+    found: dict[str, Array] = {}
+    for name in names:
+        found[name] = values = (both_sides if name in SIDED else each_joint)(robot, named.get(name), f"{what}: {name}")
+        if np.isnan(values).any():
+            own = own_limit(robot, name)
+            found[name] = np.where(np.isnan(values), [-own, own] if name in SIDED else own, values)
     if found.keys() >= {*ENDS}:
         for i in np.flatnonzero(~(found["lower"] < found["upper"])):
             ends = f"{found['lower'][i]:g} .. {found['upper'][i]:g}"

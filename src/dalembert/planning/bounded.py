@@ -54,7 +54,7 @@ def motion_limits(robot: Model, given: Any) -> MotionLimits | None:
     """The robot's own limits with those that are given by name; None where there are none."""
     if given is None or given is False:
         return None
-    found = limits_of(robot, None if given is True else given)
+    found = limits_of(robot, given)
     low, high = (np.stack([found[end], *(found[name][k] for name in SIDED)]) for k, end in enumerate(ENDS))
     wide = (high - low) / 2
     size = np.where(np.isfinite(wide), wide, np.minimum(np.abs(low), np.abs(high)))

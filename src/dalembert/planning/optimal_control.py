@@ -182,8 +182,8 @@ def _state(robot: Any, given: Any, name: str) -> Array:
 def _limits(robot: Any, given: Any) -> tuple[Array, Array] | None:
     if given is False or given is None:
         return None
-    by_name = {} if given is True else given if isinstance(given, Mapping) else {"torque": given}
-    lower, upper = limits_of(robot, by_name, "optimal_control: limits", ("torque",))["torque"]
+    named = given if given is True or isinstance(given, Mapping) else {"torque": given}
+    lower, upper = limits_of(robot, named, "optimal_control: limits", ("torque",))["torque"]
     if given is True and np.isinf(upper).all():
         raise Error(f"optimal_control: {robot.name} has no torque limits; give limits=... as numbers, in N m or N")
     huge = np.finfo(float).max ** 0.25  # differences of limits must be numbers

@@ -26,7 +26,7 @@ class JointLimits(NamedTuple):
 
 def joint_limits(robot: Model, **given: Any) -> JointLimits:
     """Those of these names that are given, else the robot's own."""
-    found = limits_of(robot, {name: x for name, x in given.items() if x is not None}, "fastest", SIDED)
+    found = limits_of(robot, given, "fastest", SIDED)
     for name in ("velocity", "acceleration"):
         low, high = found[name]
         for i in np.flatnonzero((low >= 0) | (high <= 0)):
