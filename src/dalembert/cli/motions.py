@@ -11,14 +11,14 @@ from dalembert.errors import Error
 from dalembert.simulation.trajectory import Trajectory
 
 
-def _limit(metavar: str, what: str) -> Any:
-    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each.")
+def _limit(metavar: str, what: str, default: str = "; default: the robot's") -> Any:
+    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each{default}.")
 
 
 Lower = Annotated[str | None, _limit("Q", "Least positions")]
 Upper = Annotated[str | None, _limit("Q", "Greatest positions")]
 Velocity = Annotated[str | None, _limit("QD", "Greatest velocities, rad/s or m/s")]
-Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations, rad/s^2 or m/s^2")]
+Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations, rad/s^2 or m/s^2", "")]
 Torque = Annotated[str | None, _limit("TAU", "Greatest torques or forces, N m or N")]
 Step = Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds between the samples of the file.")]
 

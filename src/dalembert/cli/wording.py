@@ -37,6 +37,7 @@ RULES = tuple(
         r"gains=\.\.\., in N m/A": "--gains, in N m/A",
         r"columns=\{'current': \.\.\.\}": "--column current=...",
         r"give velocity=1\.5 ": "give --velocity 1.5 ",
+        r"\b(velocity|acceleration|torque)=\.\.\.": r"--\1",
         r"give motor=da\.MotorCurve\(speed, peak\), one for all joints or for each": "give --motor FILE",
         r"give motor= for": "give --motor for",
         r"give lower=\{.*\} and upper=": "give --lower and --upper",
