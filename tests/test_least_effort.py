@@ -422,7 +422,7 @@ MISTAKES = {
     "durations": (r"a free duration must be \(shortest, longest\), got \(2.0, 1.0\)", {"duration": (2.0, 1.0)}),
     "limits": (r"unknown limit: 'jerk'.*known: lower, upper", {"limits": {"jerk": 1.0}}),
     "another name": (r"limits: 'tau' is called 'torque'", {"limits": {"tau": 1.0}}),
-    "range": (r"limits: joint 'joint1' has no range of positions, 1 .. -1", {"limits": {"lower": 1.0, "upper": -1.0}}),
+    "range": (r"limits: joint 'joint1': lower 1 is not below upper -1", {"limits": {"lower": 1.0, "upper": -1.0}}),
 }  # fmt: skip
 
 

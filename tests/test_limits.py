@@ -83,6 +83,14 @@ def test_the_same_forms_in_all_functions():
     assert len(set(motions)) == 1 and len({float(x) for x in swings}) == 1
 
 
+def test_limits_on_one_side_of_0():
+    robot, up = da.robot("two_link"), [[0.0, 1.0], [2.0, 2.0]]
+    with pytest.raises(da.Error, match="fastest: velocity of joint 'joint1' must be from below 0 to above 0, got 0 to 2"):
+        robot.fastest([[0.0, 0.0], [1.0, 0.0]], torque=90.0, velocity=up)
+    with pytest.raises(da.Error, match="limits: torque of joint 'joint1' must be from below 0 to above 0, got 0 to 2"):
+        da.excitation(robot, {"torque": up})
+
+
 def test_no_limits_of_inverse_kinematics():
     robot = da.robot("puma560")
     pose = robot.pose(robot.upper + 0.3)

@@ -11,8 +11,8 @@ from dalembert.errors import Error
 from dalembert.simulation.trajectory import Trajectory
 
 
-def _limit(metavar: str, what: str, default: str = "; default: the robot's") -> Any:
-    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each{default}.")
+def _limit(metavar: str, what: str, default: str = " Default: the robot's.") -> Any:
+    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each.{default}")
 
 
 Lower = Annotated[str | None, _limit("Q", "Least positions")]

@@ -21,7 +21,7 @@ from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.identification.columns import Base, Columns, drives
 from dalembert.identification.recording import identifiable
-from dalembert.model.limits import SIDED, limits_of
+from dalembert.model.limits import SIDED, around_zero, limits_of
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Motion, sample
 from dalembert.native.evaluator import kernel_of
@@ -143,10 +143,9 @@ def excitation_limits(robot: Robot, given: Mapping[str, Any] | None) -> Excitati
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
         np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
     )
-    size = {name: np.minimum(-found[name][0], found[name][1]) for name in SIDED}
-    for name, each in size.items():
-        if (each <= 0).any():
-            raise Error(f"limits: {name} of joint {robot.joint_names[int(np.argmin(each))]!r} must be from below 0 to above 0")
+    sided = {name: found[name] for name in SIDED}
+    around_zero(robot, sided, "limits")
+    size = {name: np.minimum(-least, most) for name, (least, most) in sided.items()}
     velocity = np.where(np.isfinite(size["velocity"]), size["velocity"], np.where(turning, 2.0, 0.5))
     acceleration = np.where(np.isfinite(size["acceleration"]), size["acceleration"], 2 * velocity)
     return ExcitationLimits(low, high, velocity, acceleration, size["torque"])

@@ -97,6 +97,14 @@ def limits_of(robot: "Model", given: Any = None, what: str = "limits", names: tu
             found[name] = np.where(np.isnan(values), [-own, own] if name in SIDED else own, values)
     if found.keys() >= {*ENDS}:
         for i in np.flatnonzero(~(found["lower"] < found["upper"])):
-            ends = f"{found['lower'][i]:g} .. {found['upper'][i]:g}"
-            raise Error(f"{what}: joint {robot.joint_names[i]!r} has no range of positions, {ends}")
+            ends = f"lower {found['lower'][i]:g} is not below upper {found['upper'][i]:g}"
+            raise Error(f"{what}: joint {robot.joint_names[i]!r}: {ends}")
     return found
+
+
+def around_zero(robot: "Model", limits: Mapping[str, Array], what: str) -> None:
+    """Refuse limits by name, both sides (2, n), that do not let joints go both ways."""
+    for name, (low, high) in limits.items():
+        for i in np.flatnonzero((low >= 0) | (high <= 0)):
+            got = f"{low[i]:g} to {high[i]:g}"
+            raise Error(f"{what}: {name} of joint {robot.joint_names[i]!r} must be from below 0 to above 0, got {got}")

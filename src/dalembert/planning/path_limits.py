@@ -6,7 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
-from dalembert.model.limits import SIDED, limits_of
+from dalembert.model.limits import SIDED, around_zero, limits_of
 from dalembert.model.model import Model
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED
@@ -27,12 +27,8 @@ class JointLimits(NamedTuple):
 def joint_limits(robot: Model, **given: Any) -> JointLimits:
     """Those of these names that are given, else the robot's own."""
     found = limits_of(robot, given, "fastest", SIDED)
-    for name in ("velocity", "acceleration"):
-        low, high = found[name]
-        for i in np.flatnonzero((low >= 0) | (high <= 0)):
-            must = f"from below 0 to above 0, got {low[i]:g} to {high[i]:g}"
-            raise Error(f"fastest: {name} of joint {robot.joint_names[i]!r} must be {must}")
     known = JointLimits(**found)
+    around_zero(robot, {"velocity": known.velocity, "acceleration": known.acceleration}, "fastest")
     if not (np.isfinite(known.torque) | np.isfinite(known.acceleration)).any():
         raise Error(f"fastest: {robot.name} has no torque limits; give torque=..., acceleration=..., or both")
     return known
