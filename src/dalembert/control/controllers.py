@@ -149,7 +149,8 @@ class TaskSpaceControl(Value):
     damping: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        carrier(instance(self.robot, Robot, "the robot of a controller"), self.link)
+        refuse_loops(robot := instance(self.robot, Robot, "the robot of a controller"), "TaskSpaceControl")
+        carrier(robot, self.link)
         rows = row_indices(self.rows)
         point = None if self.point is None else frozen_array(self.point, (3,), "the point of a controller")
         if self.rotation is None and min(rows) < 3:
