@@ -24,7 +24,7 @@ def figures():
         return arm.least_effort(START, GOAL, 1.0, limits=limits, **given)
 
     free = move(False)
-    tight = {"tau": tightened(arm, free), "lower": -np.inf, "upper": np.inf}
+    tight = {"torque": tightened(arm, free), "lower": -np.inf, "upper": np.inf}
     held = move(tight)
     words = f"PUMA, 1 s, {KNOTS} knots"
     report(f"{words}: least effort, free", best(lambda: move(False), rounds=20, least=0), "s", at_most=0.1)

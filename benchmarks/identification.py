@@ -32,7 +32,7 @@ def figures():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DataWarning)
         start = time.perf_counter()
-        path = da.excitation(arm, {"qd": 2.0, "qdd": 5.0}, progress=False)
+        path = da.excitation(arm, {"velocity": 2.0, "acceleration": 5.0}, progress=False)
         report("UR5: excitation, everything", time.perf_counter() - start, "s", at_most=5.0)
         report("UR5: condition of a random motion", path.start, "")
         report("UR5: condition of the exciting motion", path.condition, "")

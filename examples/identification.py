@@ -9,7 +9,7 @@ def main() -> None:
     """The arm is simulated: heavier than its model says, with friction, noise and a lag of the torques."""
     model = da.robot("planar_3r")
     real = model.with_parameters(1.3 * model.parameters()).with_friction(damping=0.5, coulomb=0.1)
-    path = da.excitation(model, {"qd": 3.0, "qdd": 12.0}, period=5.0, harmonics=4, starts=1, progress=False)
+    path = da.excitation(model, {"velocity": 3.0, "acceleration": 12.0}, period=5.0, harmonics=4, starts=1, progress=False)
     print(path)
     move = real.torques_along(path, 0.005)
     rng = np.random.default_rng(0)

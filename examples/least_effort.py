@@ -18,7 +18,7 @@ if __name__ == "__main__":
     print(f"heat of the quintic {best.quintic_cost:.0f} J, least {best.cost:.0f} J: {best.saving:.0%} saved")
 
     tight = 0.9 * np.abs(best.tau).max(axis=0)
-    held = arm.least_effort(START, GOAL, duration=1.0, motor_constants=CONSTANTS, limits={"tau": tight})
+    held = arm.least_effort(START, GOAL, duration=1.0, motor_constants=CONSTANTS, limits={"torque": tight})
     often = arm.inverse_dynamics(*held.path(np.linspace(0.0, 1.0, 10_001)))
     print(
         f"with forces of at most 90 % of its own: {held.cost:.0f} J, forces at {(np.abs(often) / tight).max():.4f} of their limits"

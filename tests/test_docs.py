@@ -270,6 +270,17 @@ def test_pages_run(name):
         exec(code.replace("from IPython.display import Markdown", "Markdown = str"), state)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bounds", "checks", "conventions", "format", "formulations/index"])
+def test_blocks_of_plain_pages_run(name, tmp_path, monkeypatch):
+    """Each by itself; the build does not run them."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, f"{name}.md", "exec"), {})
+
+
 LATER = {"equations.md"}  # written beside these pages; the build leaves it out of the contents where it is missing
 
 

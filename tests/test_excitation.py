@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.identification.excitation import Search, limits_of
+from dalembert.identification.excitation import Search, excitation_limits
 
 
 def search(robot, criterion="logdet", limits=None):
-    return Search(robot, limits_of(robot, limits), 6.0, 4, criterion, True)
+    return Search(robot, excitation_limits(robot, limits), 6.0, 4, criterion, True)
 
 
 def analytic(made, x, barrier):
@@ -30,9 +30,9 @@ def analytic(made, x, barrier):
 @pytest.mark.parametrize("criterion", ["logdet", "condition"])
 @pytest.mark.parametrize("kind", ["forces limited", "coupled", "motors"])
 def test_gradients_are_exact(kind, criterion):
-    arm, limits = da.random_robot(4, "RRR"), {"qd": 2.0}
+    arm, limits = da.random_robot(4, "RRR"), {"velocity": 2.0}
     if kind == "forces limited":
-        limits["tau"] = 1.5 * np.abs(arm.gravity_force(arm.random_configuration(0, 50))).max(axis=0) + 1
+        limits["torque"] = 1.5 * np.abs(arm.gravity_force(arm.random_configuration(0, 50))).max(axis=0) + 1
     if kind == "coupled":
         arm = arm.with_coupling({"joint3": {"joint1": 0.5, "joint2": -1.0}})
     if kind == "motors":
@@ -52,11 +52,11 @@ def test_the_gradient_costs_about_what_the_regressor_does():
 
 def test_limits_are_kept_and_the_ends_are_at_rest():
     arm = da.robot("ur5")
-    limits = {"lower": -1.0, "upper": 1.2, "qd": 1.5, "qdd": 4.0, "tau": [150.0, 150, 150, 28, 28, 28]}
+    limits = {"lower": -1.0, "upper": 1.2, "velocity": 1.5, "acceleration": 4.0, "torque": [150.0, 150, 150, 28, 28, 28]}
     path = da.excitation(arm, limits, period=6.0, harmonics=4, starts=1)
     q, qd, qdd = path(np.linspace(0, 6, 2000))
     assert q.min() > -1.0 and q.max() < 1.2 and np.abs(qd).max() < 1.5 and np.abs(qdd).max() < 4.0
-    assert (np.abs(path.trajectory().tau) < limits["tau"]).all()
+    assert (np.abs(path.trajectory().tau) < limits["torque"]).all()
     assert max(np.abs(x).max() for t in (0.0, 6.0) for x in path(t)[1:]) < 1e-9
     assert path(7.0).qd.max() == 0 and np.allclose(path(7.0).q, path(6.0).q)
     assert path.condition < 25 < path.start and "condition" in repr(path)
@@ -65,7 +65,7 @@ def test_limits_are_kept_and_the_ends_are_at_rest():
 @pytest.mark.parametrize("name", ["puma560", pytest.param("ur5", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("criterion", ["logdet", "condition"])
 def test_it_is_well_conditioned(name, criterion):
-    path = da.excitation(da.robot(name), {"qd": 2.0, "qdd": 5.0}, criterion=criterion, starts=1)
+    path = da.excitation(da.robot(name), {"velocity": 2.0, "acceleration": 5.0}, criterion=criterion, starts=1)
     assert path.condition < {"logdet": 15, "condition": 9}[criterion] and path.start > 50
 
 
@@ -96,8 +96,8 @@ def test_what_cannot_be_is_told():
     with pytest.raises(da.Error, match="unknown criterion: 'trace'"):
         da.excitation(arm, criterion="trace")
     with pytest.raises(da.Error, match="no motion of ur5 within the limits"):
-        da.excitation(arm, {"tau": 1e-3})
-    with pytest.raises(da.Error, match="is not below upper"):
+        da.excitation(arm, {"torque": 1e-3})
+    with pytest.raises(da.Error, match="lower 1 is not below upper"):
         da.excitation(arm, {"lower": 1.0, "upper": 0.5})
     with pytest.raises(da.Error, match="friction alone exceeds"):
         da.excitation(arm.with_friction(coulomb=200.0))

@@ -10,6 +10,7 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.motion.paths import Motion
+from dalembert.native import evaluator
 from dalembert.planning import elimination, parametrize
 from dalembert.planning.curves import curve
 
@@ -373,7 +374,7 @@ def test_without_native_code_it_is_the_same(monkeypatch):
     def missing(_):
         raise ImportError("llvmlite")
 
-    monkeypatch.setattr(elimination, "compile_program", missing)
+    monkeypatch.setattr(evaluator, "compile_program", missing)
     elimination._kernel.cache_clear()
     try:
         assert robot.fastest(path, torque=[60.0, 25.0], points=30).duration == pytest.approx(native, rel=1e-9)
@@ -419,8 +420,8 @@ def test_a_joint_that_can_only_push_cannot_stop():
         (da.quintic([[0, 0]], [[1, 1]], 1.0), {"torque": 99}, "waypoints (K, 2)"),
         ([[0, 0], [1, 1]], {"torque": -5}, "torque of joint 'joint1' must be above 0, got -5"),
         ([[0, 0], [1, 1]], {"torque": 0}, "torque of joint 'joint1' must be above 0, got 0"),
-        ([[0, 0], [1, 1]], {"torque": [[5, -9], [-5, 9]]}, "'joint1' must be the least one below the greatest, got 5 to -5"),
-        ([[0, 0], [1, 1]], {"torque": [1, 2, 3]}, "one number, 2 of them"),
+        ([[0, 0], [1, 1]], {"torque": [[5, -9], [-5, 9]]}, "'joint1' must be the least below the greatest, got 5 to -5"),
+        ([[0, 0], [1, 1]], {"torque": [1, 2, 3]}, "one number, or 2 (one for each joint of two_link), or the least and the greatest, (2, 2), got [1, 2, 3]"),
         ([[0, 0], [1, 1]], {"torque": 99, "velocity": 0}, "velocity of joint 'joint1' must be above 0, got 0"),
         ([[0, 0], [1, 1]], {"torque": 99, "points": 1}, "points must be an integer from 2 to 1000000"),
         ([[0, 0], [1, 1]], {"torque": 99, "points": [0, 1, 3]}, "points must increase from 0 to 1.414"),

@@ -6,9 +6,9 @@ from conftest import close, sweep
 
 import dalembert as da
 from dalembert.engine.kernels import compile
-from dalembert.planning.iterations import Problem, Search
+from dalembert.planning.dynamic_programming import ControlProblem, Search
 from dalembert.planning.riccati import RECURSION, packed
-from dalembert.planning.slopes import CURVATURE, SLOPES
+from dalembert.planning.slopes import ACCELERATION_SLOPES, CURVATURE
 
 UP, DOWN = np.array([np.pi / 2, 0.0]), np.array([-np.pi / 2, 0.0])
 SOFT = {"position": 0.5, "velocity": 0.2, "effort": 1e-2, "end_position": 20.0, "end_velocity": 5.0}
@@ -84,7 +84,9 @@ def problem(robot, steps, limits=None, second_order=False, count=1):
     rng, n = np.random.default_rng(2), robot.n
     start, goal = rng.uniform(-1, 1, (2, count, 2 * n))
     running, ending, effort = rng.uniform(0.1, 1, 2 * n), rng.uniform(1, 10, 2 * n), rng.uniform(0.1, 1, n)
-    made = Problem(robot, 0.02, start, goal, rng.uniform(-1, 1, (count, n)), running, ending, effort, limits, second_order, "auto")
+    made = ControlProblem(
+        robot, 0.02, start, goal, rng.uniform(-1, 1, (count, n)), running, ending, effort, limits, second_order, "auto"
+    )
     search = Search(made, rng.uniform(-1, 1, (steps, count, n)))
     search.roll()
     search.take(np.ones(count, bool), np.zeros(count, int))
@@ -144,11 +146,11 @@ def test_derivatives_of_accelerations(slip):
     robot = da.random_robot(2, "RPR").with_friction(damping=0.3, coulomb=0.5 if slip else 0.0)
     rng, n = np.random.default_rng(4), robot.n
     q, qd, tau, weights = rng.uniform(-1, 1, (4, n))
-    z, slopes = np.concatenate([q, qd, tau]), compile(robot, SLOPES, slip_speed=slip)
+    z, slopes = np.concatenate([q, qd, tau]), compile(robot, ACCELERATION_SLOPES, slip_speed=slip)
     J = np.array([rubbing(robot, *np.split(z + 1e-30j * unit, 3), slip).imag / 1e-30 for unit in np.eye(3 * n)]).T
     close(np.concatenate(slopes(q, qd, tau), axis=1), J, 1e-12)
     cxx, cux = compile(robot, CURVATURE, slip_speed=slip)(q, qd, tau, weights)
-    again = compile(robot, SLOPES, backend="numpy", slip_speed=slip)
+    again = compile(robot, ACCELERATION_SLOPES, backend="numpy", slip_speed=slip)
 
     def gradient(z):
         return np.concatenate([weights @ x for x in again(*np.split(z, 3))])
@@ -285,7 +287,7 @@ def test_swing_up_with_a_third_of_the_force_that_holds_it():
         ({"duration": 0.505}, "multiple of step"),
         ({"tolerance": -1.0}, "tolerance must not be negative"),
         ({"limits": True}, "has no torque limits"),
-        ({"limits": [1.0, -1.0]}, "limits of joint 'joint2' leave no room"),
+        ({"limits": [1.0, -1.0]}, "limits: torque of joint 'joint2' must be above 0"),
         ({"effort": 0.0}, "effort must be positive"),
         ({"position": [1.0, 2.0, 3.0]}, "one for each of the 2 joints"),
         ({"guess": np.zeros((3, 2))}, "one force per step"),

@@ -592,6 +592,7 @@ MISTAKES = {
         lambda r: da.robot("puma560").with_free_base().forward_dynamics(np.eye(1, 13)[0], *np.zeros((2, 12))),
         "give link 'base'",
     ),
+    "massless in a task": (lambda r: da.robot("puma560").with_free_base().task_inertia(np.eye(1, 13)[0]), "give link 'base'"),
 }
 
 

@@ -161,10 +161,18 @@ def test_names_of_robotics_toolbox():
         np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), err_msg=theirs)
 
 
-@pytest.mark.parametrize(("page", "count"), [("from_pinocchio", 12), ("from_robotics_toolbox", 12)])
-def test_names_of_getting_a_robot(page, count):
-    """Every name of ours in the first table exists."""
-    rows = table(page, "Getting a robot")
+@pytest.mark.parametrize(
+    ("page", "title", "count"),
+    [
+        ("from_pinocchio", "Getting a robot", 12),
+        ("from_pinocchio", "More functions", 8),
+        ("from_robotics_toolbox", "Getting a robot", 12),
+        ("from_robotics_toolbox", "More functions", 8),
+    ],
+)
+def test_names_of_other_tables(page, title, count):
+    """Every name of ours in them exists."""
+    rows = table(page, title)
     assert len(rows) == count
     for _, ours, _ in rows:
         for holder, name in re.findall(r"\b(da|arm|da\.Robot|da\.Inertia)\.(\w+)", " ".join(ours)):

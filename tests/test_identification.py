@@ -411,7 +411,7 @@ def test_a_load_is_found():
 
 def test_a_load_on_a_planar_arm_has_parameters_that_nobody_can_know():
     arm = da.robot("planar_3r")
-    path = da.excitation(arm, {"qd": 2.0}, period=4.0, harmonics=3, starts=1).trajectory(0.01)
+    path = da.excitation(arm, {"velocity": 2.0}, period=4.0, harmonics=3, starts=1).trajectory(0.01)
     tau = arm.with_payload(1.0, (0.1, 0.0, 0.0), 0.01).inverse_dynamics(path.q, path.qd, path.qdd)
     found = da.identify_payload(arm, da.Recording(arm, path.time, path.q, tau), delay=0.0)
     assert {"mz", "Ixx", "Iyy"} <= set(found.unknown) and found.inertia.mass == pytest.approx(1.0, rel=1e-3)
@@ -450,7 +450,8 @@ def test_commands(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arm = da.robot("planar_3r").with_friction(damping=0.5, coulomb=0.3)
     assert (
-        main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--speed", "2"]) == 0
+        main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--velocity", "2"])
+        == 0
     )
     assert "condition of the scaled columns" in capsys.readouterr().out
     move = da.Trajectory.load("motion.csv", da.robot("planar_3r"))

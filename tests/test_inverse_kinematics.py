@@ -12,7 +12,7 @@ from scipy.optimize import least_squares
 import dalembert as da
 from dalembert.algebra.rotations import log_so3
 from dalembert.cli import main
-from dalembert.planning.reach import STEP, _left, quaternion
+from dalembert.planning.reaching_step import STEP, _left, quaternion
 from dalembert.trace import trace
 
 POSITION = ("vx", "vy", "vz")

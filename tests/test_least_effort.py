@@ -10,9 +10,9 @@ from conftest import sweep
 import dalembert as da
 from dalembert.motion.bsplines import BSpline, basis
 from dalembert.planning.blas import one_thread, pools
-from dalembert.planning.bounded import Bounded, Constraints, limits_of
-from dalembert.planning.costs import SLOPES
-from dalembert.planning.effort import Coordinates, Problem
+from dalembert.planning.bounded import Bounded, Constraints, motion_limits
+from dalembert.planning.costs import FORCE_SLOPES
+from dalembert.planning.effort import Coordinates, EffortProblem
 from dalembert.planning.transcription import Transcription
 
 pytest.importorskip("scipy")
@@ -88,7 +88,7 @@ def test_gradients_are_differences(cost):
     robot = arm().with_friction(**RUBBING)
     motions = transcribed(robot, start=[DOWN, [0.4, -0.3]], shares=[0.4], points=[[0.0, 0.3]])
     given = (lambda q, qd, qdd, tau: q @ q + qd[0] * tau[1] + tau @ tau) if cost == "function" else cost
-    problem = Problem(robot, motions, given, np.array([0.5, 2.0]), 0.3)
+    problem = EffortProblem(robot, motions, given, np.array([0.5, 2.0]), 0.3)
     rng = np.random.default_rng(0)
     z, T, h = motions.smoothest(1.3) + 0.1 * rng.normal(size=(5, 2)), 1.3, 1e-5
     _, by_z, by_duration = problem.gradient(z, T)
@@ -101,9 +101,9 @@ def test_gradients_are_differences(cost):
 def test_slopes_of_constraints_are_differences():
     robot = arm().with_friction(**RUBBING)
     motions = transcribed(robot)
-    problem = Problem(robot, motions, "torque", np.ones(2), 0.3)
+    problem = EffortProblem(robot, motions, "torque", np.ones(2), 0.3)
     z = motions.smoothest(1.0) + 0.05
-    limits = limits_of(robot, {"lower": -2.0, "upper": 3.0, "qd": 2.0, "qdd": 9.0, "tau": [20.0, 6.0]})
+    limits = motion_limits(robot, {"lower": -2.0, "upper": 3.0, "velocity": 2.0, "acceleration": 9.0, "torque": [20.0, 6.0]})
     bounded, x = Bounded(problem, limits), Coordinates(problem, z, 1.0, (0.5, 2.0))
     rows = bounded.first(z, 1.0)
     assert set(rows.kind.tolist()) == {0, 1, 2, 3} and set(rows.side.tolist()) == {0, 1}
@@ -118,9 +118,9 @@ def test_slopes_of_constraints_are_differences():
 def test_forces_of_the_search_are_those_of_the_robot_without_jumps():
     robot = arm().with_friction(damping=0.2, coulomb=0.4)
     state = np.random.default_rng(0).normal(size=(3, 50, 2))
-    tau = robot.compile(SLOPES)(*state, 1e-9, 0.0)[0]
+    tau = robot.compile(FORCE_SLOPES)(*state, 1e-9, 0.0)[0]
     assert np.abs(tau - robot.inverse_dynamics(*state)).max() < 1e-12 * np.abs(tau).max()
-    low, high = (robot.compile(SLOPES)(*state, 0.1, shift)[0] for shift in (-9.0, 9.0))
+    low, high = (robot.compile(FORCE_SLOPES)(*state, 0.1, shift)[0] for shift in (-9.0, 9.0))
     assert (low <= tau + 1e-6).all() and (tau <= high + 1e-6).all()
 
 
@@ -224,7 +224,7 @@ def test_friction_that_jumps_is_counted_as_it_is():
 
 def test_the_result_is_a_trajectory(tmp_path):
     robot = arm()
-    motion = robot.least_effort(DOWN, UP, 1.0, limits={"tau": [40.0, 20.0]})
+    motion = robot.least_effort(DOWN, UP, 1.0, limits={"torque": [40.0, 20.0]})
     assert isinstance(motion, da.Trajectory) and repr(motion).startswith("<LeastEffort of two_link: 101 samples, 1 s, cost ")
     assert np.abs(motion.tau - robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)).max() < 1e-12
     assert np.abs(motion.at(0.123)[0] - motion.path(0.123).q).max() < 1e-15
@@ -238,7 +238,7 @@ def test_the_result_is_a_trajectory(tmp_path):
 
 def test_it_plots_itself():
     pytest.importorskip("matplotlib")
-    made = arm().least_effort(DOWN, UP, 1.0, limits={"tau": [40.0, 20.0]}).plot()
+    made = arm().least_effort(DOWN, UP, 1.0, limits={"torque": [40.0, 20.0]}).plot()
     styles = [line.get_linestyle() for line in made.axes[2].get_lines()]
     assert styles.count("-") == 2 and styles.count("--") == 2 and styles.count(":") == 4
 
@@ -246,11 +246,11 @@ def test_it_plots_itself():
 # --- limits -------------------------------------------------------------------------------------------------------------------
 
 LIMITS = {
-    "tau": {"tau": [16.4, 9.0]},
-    "qd": {"qd": [2.6, 1.4]},
-    "qdd": {"qdd": [11.0, 9.0]},
+    "torque": {"torque": [16.4, 9.0]},
+    "velocity": {"velocity": [2.6, 1.4]},
+    "acceleration": {"acceleration": [11.0, 9.0]},
     "position": {"lower": [-1.6, -0.05], "upper": [0.45, 0.65]},
-    "all": {"lower": [-1.5, 0.0], "upper": [0.4, 0.6], "qd": 2.7, "qdd": 11.5, "tau": [33.0, 10.5]},
+    "all": {"lower": [-1.5, 0.0], "upper": [0.4, 0.6], "velocity": 2.7, "acceleration": 11.5, "torque": [33.0, 10.5]},
 }
 
 
@@ -262,7 +262,7 @@ def test_limits_hold_at_all_times(kind):
     def beyond(motion):
         """How far a limit is exceeded, relative to it."""
         state = motion.path(t)
-        values = {"qd": state.qd, "qdd": state.qdd, "tau": robot.inverse_dynamics(*state)}
+        values = {"velocity": state.qd, "acceleration": state.qdd, "torque": robot.inverse_dynamics(*state)}
         parts = [np.abs(x) / LIMITS[kind].get(name, np.inf) - 1 for name, x in values.items()]
         parts += [LIMITS[kind].get("lower", -np.inf) - state.q, state.q - LIMITS[kind].get("upper", np.inf)]
         return max(x.max() for x in parts)
@@ -282,7 +282,7 @@ def test_limits_of_forces_hold_with_friction_that_jumps():
     robot, start, goal = arm().with_friction(coulomb=[4.0, 2.0]), [0.5, 1.3], [-0.9, 0.4]
     free = robot.least_effort(start, goal, 1.0)
     limit = 0.9 * np.abs(free.tau).max(axis=0)
-    held = robot.least_effort(start, goal, 1.0, limits={"tau": limit})
+    held = robot.least_effort(start, goal, 1.0, limits={"torque": limit})
     assert loaded(free, robot, limit) > 1.05 and loaded(held, robot, limit) <= 1.0
 
 
@@ -290,14 +290,14 @@ def test_a_joint_that_cannot_stop_within_its_limit_is_told():
     """At the goal gravity and friction together take more than the limit of joint 1."""
     robot, limit = arm().with_friction(coulomb=[4.0, 2.0]), [19.0, 13.64]
     with pytest.warns(da.LimitWarning, match="where a joint starts or stops, friction"):
-        motion = robot.least_effort(DOWN, UP, 1.0, limits={"tau": limit})
+        motion = robot.least_effort(DOWN, UP, 1.0, limits={"torque": limit})
     assert loaded(motion, robot, limit) > 1.01
 
 
 def test_limits_may_differ_by_side():
     """Joint 1 may not push down with more than 2 N m."""
     robot, limit = arm(), np.array([[-2.0, -9.0], [40.0, 12.0]])
-    free, held = robot.least_effort(DOWN, UP, 1.0), robot.least_effort(DOWN, UP, 1.0, limits={"tau": limit})
+    free, held = robot.least_effort(DOWN, UP, 1.0), robot.least_effort(DOWN, UP, 1.0, limits={"torque": limit})
     forces = [robot.inverse_dynamics(*motion.path(np.linspace(0.0, 1.0, 5001))) for motion in (free, held)]
     assert (forces[0].min(axis=0) < limit[0]).any() and (forces[1] >= limit[0]).all() and (forces[1] <= limit[1]).all()
     assert robot.least_effort(DOWN, UP, 1.0, limits=None).cost == robot.least_effort(DOWN, UP, 1.0, limits=False).cost
@@ -312,7 +312,7 @@ def test_the_robots_own_limits_hold():
     robot = limited()
     motion, free = robot.least_effort(DOWN, UP, 1.0), robot.least_effort(DOWN, UP, 1.0, limits=False)
     assert np.abs(motion.qd[:, 1]).max() <= 1.4 < np.abs(free.qd[:, 1]).max()
-    other = robot.least_effort(DOWN, UP, 1.0, limits={"qd": np.inf})
+    other = robot.least_effort(DOWN, UP, 1.0, limits={"velocity": np.inf})
     assert abs(other.cost / free.cost - 1) < 1e-9
 
 
@@ -335,7 +335,7 @@ def test_limits_hold_for_any_motion_of_a_real_arm(seed):
     q = robot.random_configuration(seed, 2)
     fastest = np.array([joint.velocity_limit for joint in robot.joints])
     duration = max(1.2, 2.2 * float((np.abs(q[1] - q[0]) / fastest).max()))
-    motion, t = robot.least_effort(*q, duration, limits={"qdd": 40.0}), np.linspace(0.0, duration, 5001)
+    motion, t = robot.least_effort(*q, duration, limits={"acceleration": 40.0}), np.linspace(0.0, duration, 5001)
     found = motion.path(t)
     assert (np.abs(found.qd) <= fastest).all() and (np.abs(found.qdd) <= 40.0).all()
     assert (found.q >= robot.lower).all() and (found.q <= robot.upper).all() and motion.saving > 0.1
@@ -343,7 +343,7 @@ def test_limits_hold_for_any_motion_of_a_real_arm(seed):
 
 def test_with_a_free_duration_limits_hold_too():
     robot, t = arm(), np.linspace(0.0, 1.0, 5001)
-    quick = robot.least_effort(DOWN, UP, (0.5, 3.0), limits={"qd": [2.0, 0.8]}, knots=10)
+    quick = robot.least_effort(DOWN, UP, (0.5, 3.0), limits={"velocity": [2.0, 0.8]}, knots=10)
     free = robot.least_effort(DOWN, UP, (0.5, 3.0), limits=False, knots=10)
     assert (np.abs(quick.path(t * quick.duration).qd) <= [2.0, 0.8]).all() and free.cost < quick.cost
     assert (np.abs(free.path(t * free.duration).qd) > [2.0, 0.8]).any()
@@ -388,7 +388,7 @@ def test_ipopt_finds_nothing_better(name):
     if name != "puma560":  # whose last joint, without a rotor, would whirl; local minima abound
         ends = np.abs(robot.gravity_force([start, goal])).max(axis=0)
         tight = np.maximum(0.85 * np.abs(free.tau).max(axis=0), 1.1 * ends)
-        kept = robot.least_effort(start, goal, 1.0, limits={"tau": tight, "lower": -np.inf, "upper": np.inf}, knots=knots)
+        kept = robot.least_effort(start, goal, 1.0, limits={"torque": tight, "lower": -np.inf, "upper": np.inf}, knots=knots)
         assert free.cost < kept.cost < 1.001 * ipopt(robot, kept.path, goal, knots, tight)
 
 
@@ -398,30 +398,31 @@ MISTAKES = {
     "goal": (r"goal must be 2 positions, or \(2, 2\) with velocities, got shape \(3,\); joint order: joint1", {"goal": [0.0] * 3}),
     "a force at the start": (
         r"joint 'joint1' needs a torque of \S+ N m at the start, beyond its limit of 5; widen it: more time does not help",
-        {"start": [0.0, 0.0], "limits": {"tau": 5.0}},
+        {"start": [0.0, 0.0], "limits": {"torque": 5.0}},
     ),
-    "mean speed": (r"joint 'joint1' needs a velocity of 1.9 rad/s on average from t = 0 to 1 s, beyond its limit of 1.5", {"limits": {"qd": 1.5}}),
+    "mean speed": (r"joint 'joint1' needs a velocity of 1.9 rad/s on average from t = 0 to 1 s, beyond its limit of 1.5", {"limits": {"velocity": 1.5}}),
     "position": (r"joint 'joint2' needs a position of 0.6 rad at the goal, beyond its limit of 0.5", {"limits": {"upper": [3.0, 0.5]}}),
     "on the way": (
         r"joint 'joint1' needs a position of 2 rad at t = 0.5 T, beyond its limit of 1",
         {"through": {0.5: [2.0, 0.0]}, "limits": {"upper": 1.0}},
     ),
-    "too fast": (r"joint 'joint2' has a torque of \S+ N m at t = 0\.\d+ s of the nearest motion, beyond its limit of -?\d+", {"limits": {"tau": [17.0, 9.0]}, "duration": 0.5}),
+    "too fast": (r"joint 'joint2' has a torque of \S+ N m at t = 0\.\d+ s of the nearest motion, beyond its limit of -?\d+", {"limits": {"torque": [17.0, 9.0]}, "duration": 0.5}),
     "energy": (r"cost 'energy' needs motor_constants, in N m/sqrt\(W\)", {"cost": "energy"}),
     "cost": (r"unknown cost: 'work'.*known: torque, energy", {"cost": "work"}),
     "function": (r"cost: the function must return one number", {"cost": lambda q, qd, qdd, tau: tau}),
     "failing function": (r"cost: the function failed: \w+Error.*it may use .*np.sin", {"cost": lambda q, qd, qdd, tau: np.arctan(tau[0])}),
     "no cost": (r"cost: the function returned None", {"cost": lambda q, qd, qdd, tau: None}),
     "at the goal": (r"needs a position of 0.6 rad at the goal, beyond its limit of 0.5; widen it", {"limits": {"upper": 0.5}}),
-    "no room": (r"limits: joint2 has no range of tau, 5 .. -5", {"limits": {"tau": [[-9.0, 5.0], [9.0, -5.0]]}}),
+    "no room": (r"limits: torque of joint 'joint2' must be the least below the greatest, got 5 to -5", {"limits": {"torque": [[-9.0, 5.0], [9.0, -5.0]]}}),
     "bottomless": (r"the cost has no least value: it has fallen to -", {"cost": lambda q, qd, qdd, tau: -tau @ tau}),
     "infinite": (r"the cost of the smoothest motion is (inf|nan); it must be a finite number", {"duration": 1e-200}),
     "constants": (r"motor_constants must be positive, one number or 2", {"motor_constants": [1.0, -1.0]}),
     "shares": (r"through: times are shares of the duration, above 0 and below 1, got 1.5", {"through": {1.5: [0.0, 0.0]}}),
     "too many": (r"through: 3 points are too close in time for 5 knots; use more knots", {"through": dict.fromkeys((0.2, 0.21, 0.22), DOWN), "knots": 5}),
     "durations": (r"a free duration must be \(shortest, longest\), got \(2.0, 1.0\)", {"duration": (2.0, 1.0)}),
-    "limits": (r"unknown limit: 'torque'.*known: lower, upper", {"limits": {"torque": 1.0}}),
-    "range": (r"limits: joint1 has no range, 1 .. -1", {"limits": {"lower": 1.0, "upper": -1.0}}),
+    "limits": (r"unknown limit: 'jerk'.*known: lower, upper", {"limits": {"jerk": 1.0}}),
+    "another name": (r"limits: 'tau' is called 'torque'", {"limits": {"tau": 1.0}}),
+    "range": (r"limits: joint 'joint1': lower 1 is not below upper -1", {"limits": {"lower": 1.0, "upper": -1.0}}),
 }  # fmt: skip
 
 
@@ -498,7 +499,7 @@ def test_command(tmp_path, capsys):
     file = str(tmp_path / "motion.csv")
     assert main([*SWING, "--duration", "1", "--torque", "30,15", "--through", "0.5:-1,1", "--knots", "10", "-o", file]) == 0
     shown = capsys.readouterr().out
-    motion = arm().least_effort(DOWN, UP, 1.0, limits={"tau": [30.0, 15.0]}, through={0.5: [-1.0, 1.0]}, knots=10)
+    motion = arm().least_effort(DOWN, UP, 1.0, limits={"torque": [30.0, 15.0]}, through={0.5: [-1.0, 1.0]}, knots=10)
     assert f"1 s, cost {motion.cost:.6g} (N m)^2 s, of the quintic {motion.quintic_cost:.6g}: " in shown
     assert np.abs(da.Trajectory.load(file, arm()).q - motion.q).max() < 1e-12
     assert (
@@ -513,7 +514,7 @@ def test_command(tmp_path, capsys):
     [
         (["--duration", "1", "-o", "motion.txt"], "motion.txt: a motion is written as .csv or .npz"),
         (["--duration", "1,2,3"], "--duration needs 1 or 2 numbers, got 3"),
-        (["--duration", "1", "--no-limits", "--effort", "3"], "--no-limits and limits contradict each other"),
+        (["--duration", "1", "--no-limits", "--torque", "3"], "--no-limits and limits contradict each other"),
         (["--duration", "1", "--through", "0.5"], "--through must be SHARE:Q, such as 0.5:0.1,0.2, got '0.5'"),
         (["--duration", "1", "--cost", "energy"], "--cost energy needs --motor-constants"),
     ],

@@ -441,6 +441,7 @@ REFUSED = {
     "sticking_dynamics does not support": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, sticking=True),
     "SlotineLi does not support": lambda r: da.SlotineLi(r, da.quintic([0] * 3, [0] * 3, duration=1.0), 1.0, 1.0, 1.0),
     "Impedance does not support": lambda r: da.Impedance(r, np.eye(4), 1.0, 1.0, link="crank"),
+    "TaskSpaceControl does not support": lambda r: da.TaskSpaceControl(r, [0.0] * 3, 1.0, 1.0, link="crank"),
     "MomentumObserver does not support": lambda r: da.MomentumObserver(r, 1.0, 1e-3),
     "these methods do: multipliers, independent": lambda r: r.forward_dynamics([0] * 3, [0] * 3, [0] * 3, method="articulated_body"),
     "couple these first": lambda r: r.with_coupling({"rocker": {"crank": 1.0}}),

@@ -209,7 +209,7 @@ def test_duty_cycles_against_fine_sums():
 def sized():
     robot = da.robot("two_link").with_friction(damping=0.5, coulomb=1.0)
     path = da.quintic([0.0, 0.0], [1.0, 0.5], duration=2.0)
-    return robot.size((0, 2), CURVE, path, speed=[2.0, 2.5], acceleration=2.0, samples=4000)
+    return robot.size((0, 2), CURVE, path, velocity=[2.0, 2.5], acceleration=2.0, samples=4000)
 
 
 def test_worst_states_are_states_and_nothing_sampled_is_worse():
@@ -218,17 +218,17 @@ def test_worst_states_are_states_and_nothing_sampled_is_worse():
     for x in (*found.strongest, *found.tightest):
         tau = robot.with_payload(x.payload).inverse_dynamics(x.q, x.qd, x.qdd)[x.joint]
         assert np.isclose(tau, x.tau, rtol=1e-12) and x.limit == CURVE.peak_at(x.qd)[x.joint]
-        assert (np.abs(x.qd) <= found.case.speed).all() and (np.abs(x.qdd) <= 2.0).all()
+        assert (np.abs(x.qd) <= found.case.velocity).all() and (np.abs(x.qdd) <= 2.0).all()
         assert (np.abs(x.q) <= np.pi).all()
-    q, qd, qdd = (rng.uniform(-x, x, (100_000, 2)) for x in (np.pi, found.case.speed, 2.0))
-    qd[::2], qdd[::2] = np.sign(qd[::2]) * found.case.speed, np.sign(qdd[::2]) * 2.0
+    q, qd, qdd = (rng.uniform(-x, x, (100_000, 2)) for x in (np.pi, found.case.velocity, 2.0))
+    qd[::2], qdd[::2] = np.sign(qd[::2]) * found.case.velocity, np.sign(qdd[::2]) * 2.0
     for mass in (0.0, 1.0, 2.0):
         tau = np.abs(robot.with_payload(mass).inverse_dynamics(q, qd, qdd))
         assert (tau <= found.peak).all() and (CURVE.peak_at(qd) / tau >= found.margin).all()
     heavy = np.abs(robot.with_payload(2.0).inverse_dynamics(q, qd, qdd)).max(axis=0)
     assert (heavy > 0.98 * found.peak).all()
     for j in range(2):  # the envelope holds them, too
-        k = np.clip(((qd[:, j] / found.case.speed[j] + 1) / 2 * 48).astype(int), 0, 47)
+        k = np.clip(((qd[:, j] / found.case.velocity[j] + 1) / 2 * 48).astype(int), 0, 47)
         middle = tau[np.abs(k - 23.5) < 20, j]
         assert middle.max() <= 1.02 * np.abs(found.envelope[:, j]).max()
 
@@ -236,8 +236,8 @@ def test_worst_states_are_states_and_nothing_sampled_is_worse():
 def test_the_largest_payload_of_all_states_is_allowed_and_no_more():
     robot = da.robot("two_link")
     strong = da.MotorCurve([0.0, 4.0], [200.0, 150.0])
-    found = robot.size((0, 2), strong, speed=2.0, acceleration=2.0, samples=4000)
-    again = robot.size(found.largest_payload, strong, speed=2.0, acceleration=2.0, samples=4000)
+    found = robot.size((0, 2), strong, velocity=2.0, acceleration=2.0, samples=4000)
+    again = robot.size(found.largest_payload, strong, velocity=2.0, acceleration=2.0, samples=4000)
     assert abs(again.margin.min() - 1) < 1e-6
     q, qd = np.split(found.heaviest_at, 2)
     corners = 2.0 * np.array(list(itertools.product((-1, 1), repeat=2)))
@@ -250,7 +250,7 @@ def test_the_payload_map_against_each_pose():
     assert whole.joints == (0, 1) and whole.standing.shape == (61, 61)
     assert np.allclose(whole.standing, robot.largest_payload(whole.q, motor=CURVE), rtol=1e-12)
     signs = np.array(list(itertools.product((-1, 1), repeat=2)))[:, None, None, None]
-    each = robot.largest_payload(whole.q, found.case.speed * signs, 2.0 * signs[:, :, 0][:, None].swapaxes(0, 1), motor=CURVE)
+    each = robot.largest_payload(whole.q, found.case.velocity * signs, 2.0 * signs[:, :, 0][:, None].swapaxes(0, 1), motor=CURVE)
     assert np.allclose(whole.moving, np.minimum(each.min(axis=(0, 1)), whole.standing), rtol=1e-9)
     up = robot.pose(whole.q)[..., :3, 3] @ -robot.gravity / np.linalg.norm(robot.gravity)
     assert np.allclose(whole.place[..., 1], up)
@@ -279,12 +279,12 @@ def test_the_density_counts_all_states():
     found, rng = sized(), np.random.default_rng(4)
     counts = found.density.counts
     assert counts.shape == (2, 48, 48) and (counts.sum(axis=(1, 2)) == 1_000_000).all()
-    q, qd, qdd = (rng.uniform(-x, x, (200_000, 2)) for x in (np.pi, found.case.speed, 2.0))
+    q, qd, qdd = (rng.uniform(-x, x, (200_000, 2)) for x in (np.pi, found.case.velocity, 2.0))
     mass = rng.uniform(0, 2, (200_000, 1))
     empty, full = (robot.inverse_dynamics(q, qd, qdd) for robot in (found.robot, found.robot.with_payload(2.0)))
     tau = (1 - mass / 2) * empty + mass / 2 * full
     for j in range(2):
-        ends = [[-found.case.speed[j], found.case.speed[j]], [-found.peak[j], found.peak[j]]]
+        ends = [[-found.case.velocity[j], found.case.velocity[j]], [-found.peak[j], found.peak[j]]]
         other = np.histogram2d(qd[:, j], tau[:, j], bins=48, range=ends)[0] / 2e5
         share = counts[j] / 1e6
         assert (np.abs(share - other) < 6 * np.sqrt(share / 2e5 + 1e-10)).all() and np.abs(share - other).sum() < 0.1
@@ -293,7 +293,7 @@ def test_the_density_counts_all_states():
 def test_the_envelope_beside_that_of_a_sweep():
     """Samples with accelerations at all corners stay within it, and come near it."""
     found = sized()
-    over = {"q": (-np.pi, np.pi), "qd": (-found.case.speed, found.case.speed), "qdd": (-2.0, 2.0), "payload": (0.0, 2.0)}
+    over = {"q": (-np.pi, np.pi), "qd": (-found.case.velocity, found.case.velocity), "qdd": (-2.0, 2.0), "payload": (0.0, 2.0)}
     made = found.robot.sweep("inverse_dynamics", over, 2_000_000, reduce={"envelope": {"bins": 48}}, progress=False)
     other = made.envelope["inverse_dynamics"]
     size = found.peak[:, None]
@@ -306,16 +306,16 @@ def test_defaults_of_ranges():
     rows = [da.DHRow(a=0.5, joint=joint, inertia=da.Inertia.rod(2.0, (-0.5, 0, 0), (0, 0, 0))) for joint in joints]
     robot = da.Robot.from_dh(rows, convention="standard", gravity=(0, -9.81, 0))
     found = robot.size(samples=100)
-    assert found.case.speed.tolist() == [2.5, 2.5] and found.case.acceleration.tolist() == [5.0, 5.0]
+    assert found.case.velocity.tolist() == [2.5, 2.5] and found.case.acceleration.tolist() == [5.0, 5.0]
     assert found.case.lower.tolist() == [-2.0, -2.0] and found.case.payload == (0.0, 0.0)
     path = da.quintic(np.zeros(2), np.full(2, 0.5), duration=1.0)
     found = robot.size(
-        2.0, duty=path, samples=100, speed={"b": 1.0}, lower={"b": -0.5}, motor={"a": da.MotorCurve([0.0, 2.0], [5.0, 5.0])}
+        2.0, duty=path, samples=100, velocity={"b": 1.0}, lower={"b": -0.5}, motor={"a": da.MotorCurve([0.0, 2.0], [5.0, 5.0])}
     )
-    assert found.case.speed.tolist() == [2.0, 1.0] and found.case.lower.tolist() == [-2.0, -0.5]
+    assert found.case.velocity.tolist() == [2.0, 1.0] and found.case.lower.tolist() == [-2.0, -0.5]
     peak = np.abs(robot.torques_along(path).qdd).max(axis=0)
     assert np.allclose(found.case.acceleration, peak) and found.case.payload == (2.0, 2.0)
-    loose = da.robot("two_link").size(speed=1.0, samples=100)
+    loose = da.robot("two_link").size(velocity=1.0, samples=100)
     assert (loose.case.upper == np.pi).all() and loose.map is None and not np.isfinite(loose.margin).any()
 
 
@@ -324,10 +324,10 @@ def test_one_joint_at_rest_and_coupled_joints(tmp_path):
     from dalembert.studies.report.sizing import section
 
     one = da.robot("two_link").lock({"joint2": 0.3}).with_gravity((0, 0, 0))
-    rest = one.size((0, 1), CURVE, speed=0.0, acceleration=0.0, samples=20)
+    rest = one.size((0, 1), CURVE, velocity=0.0, acceleration=0.0, samples=20)
     assert rest.peak.tolist() == [0.0] and rest.largest_payload == np.inf and rest.margin.tolist() == [np.inf]
     coupled = da.random_robot(1, "RRR").with_coupling({"joint3": {"joint2": 0.5}})
-    found = coupled.size((0, 1), CURVE, speed=1.0, samples=200)
+    found = coupled.size((0, 1), CURVE, velocity=1.0, samples=200)
     worst = found.tightest[1]
     tau = coupled.with_payload(worst.payload).inverse_dynamics(worst.q, worst.qd, worst.qdd)
     assert np.isclose(tau[1], worst.tau, rtol=1e-12)
@@ -339,33 +339,33 @@ def test_one_joint_at_rest_and_coupled_joints(tmp_path):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: da.robot("two_link").size(), "joint 'joint1' of two_link has no velocity limit; give speed=1.5"),
-        (lambda: da.robot("two_link").size((5, 0), speed=1.0), "payload must be a mass in kg, or a range"),
-        (lambda: da.robot("two_link").size(-1, speed=1.0), "payload must be a mass in kg"),
+        (lambda: da.robot("two_link").size(), "joint 'joint1' of two_link has no velocity limit; give velocity=1.5"),
+        (lambda: da.robot("two_link").size((5, 0), velocity=1.0), "payload must be a mass in kg, or a range"),
+        (lambda: da.robot("two_link").size(-1, velocity=1.0), "payload must be a mass in kg"),
         (
-            lambda: da.random_robot(1, "RP").size(speed=1.0),
+            lambda: da.random_robot(1, "RP").size(velocity=1.0),
             "joint 'joint2' is prismatic and has no limits; give lower={'joint2': ...}",
         ),
         (
-            lambda: da.robot("two_link").size(speed=[1.0, 2.0, 3.0]),
-            "speed must be one number, or 2 (one for each joint of two_link)",
+            lambda: da.robot("two_link").size(velocity=[1.0, 2.0, 3.0]),
+            "velocity must be one number, or 2 (one for each joint of two_link)",
         ),
-        (lambda: da.robot("two_link").size(speed=-1.0), "speed of joint 'joint1' must be at least 0, got -1"),
-        (lambda: da.robot("two_link").size(speed={"elbow": 1.0}), "unknown joint of two_link: 'elbow'"),
-        (lambda: da.robot("two_link").size(speed=1.0, lower=2.0, upper=1.0), "joint 'joint1': lower 2 is above upper 1"),
-        (lambda: da.robot("two_link").size(speed=1.0, motor=[CURVE]), "one curve for each of the 2 joints of two_link, got 1"),
-        (lambda: da.robot("two_link").size(speed=1.0, motor=5.0), "motor must be a da.MotorCurve"),
-        (lambda: da.robot("two_link").size(speed=1.0, motor={"joint3": CURVE}), "unknown joint of two_link in motor: 'joint3'"),
+        (lambda: da.robot("two_link").size(velocity=-1.0), "velocity of joint 'joint1' must be finite and not negative, got -1"),
+        (lambda: da.robot("two_link").size(velocity={"elbow": 1.0}), "unknown joint of two_link: 'elbow'"),
+        (lambda: da.robot("two_link").size(velocity=1.0, lower=2.0, upper=1.0), "joint 'joint1': lower 2 is above upper 1"),
+        (lambda: da.robot("two_link").size(velocity=1.0, motor=[CURVE]), "one curve for each of the 2 joints of two_link, got 1"),
+        (lambda: da.robot("two_link").size(velocity=1.0, motor=5.0), "motor must be a da.MotorCurve"),
+        (lambda: da.robot("two_link").size(velocity=1.0, motor={"joint3": CURVE}), "unknown joint of two_link in motor: 'joint3'"),
         (
-            lambda: da.robot("two_link").size(speed=1.0, motor=CURVE, section="joint9"),
+            lambda: da.robot("two_link").size(velocity=1.0, motor=CURVE, section="joint9"),
             "unknown joint of two_link in section: 'joint9'",
         ),
-        (lambda: da.robot("two_link").size(speed=1.0, link="base"), "'base' does not move"),
-        (lambda: da.robot("two_link").size(speed=1.0, samples=0), "samples must be an integer from 1"),
-        (lambda: da.robot("two_link").size(speed=1.0, duty="motion.csv"), "follows a path of 2 coordinates"),
-        (lambda: da.robot("four_bar").size(speed=1.0), "size does not support closed loops, which four_bar has"),
+        (lambda: da.robot("two_link").size(velocity=1.0, link="base"), "'base' does not move"),
+        (lambda: da.robot("two_link").size(velocity=1.0, samples=0), "samples must be an integer from 1"),
+        (lambda: da.robot("two_link").size(velocity=1.0, duty="motion.csv"), "follows a path of 2 coordinates"),
+        (lambda: da.robot("four_bar").size(velocity=1.0), "size does not support closed loops, which four_bar has"),
         (
-            lambda: da.robot("humanoid").size(speed=1.0),
+            lambda: da.robot("humanoid").size(velocity=1.0),
             "size needs an arm with one motor for each joint, and humanoid has a free joint",
         ),
         (lambda: da.Robot("none", ()).size(), "none has no joints"),
@@ -413,14 +413,14 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     (tmp_path / "motors.toml").write_text("speed = [0, 1, 3]\npeak = [90, 80, 40]\n")
     robot = da.robot("two_link")
     robot.torques_along(da.quintic([0.0, 0.0], [1.0, 0.5], duration=1.0), 0.1).to_csv("duty.csv")
-    given = ["--motor", "motors.toml", "--duty", "duty.csv", "--speed", "2", "--samples", "5e2", "-o", "a.html", "-o", "a.csv"]
+    given = ["--motor", "motors.toml", "--duty", "duty.csv", "--velocity", "2", "--samples", "5e2", "-o", "a.html", "-o", "a.csv"]
     assert main(["size", "two_link", "--payload", "0:2@0,0,0.1", *given]) == 0
     told = capsys.readouterr()
     assert "two_link with 0 to 2 kg on link2 at (0, 0, 0.1) m: 500 states" in told.out and "wrote a.html" in told.err
     assert "acceleration" in (tmp_path / "a.csv").read_text()
     assert main(["size", "two_link", "--payload", "0:2"]) == 2
-    assert "give --speed 1.5 (rad/s or m/s)" in capsys.readouterr().err
+    assert "give --velocity 1.5 (rad/s or m/s)" in capsys.readouterr().err
     for wrong, said in (("x:2", "--payload must be a number"), ("0:1:2", "payload must be a mass"), ("1@2", "needs 3 numbers")):
-        assert main(["size", "two_link", "--payload", wrong, "--speed", "1"]) == 2
+        assert main(["size", "two_link", "--payload", wrong, "--velocity", "1"]) == 2
         assert said in capsys.readouterr().err
     assert main(["size", "two_link", "-o", "a.txt"]) == 2 and "a sizing is written as" in capsys.readouterr().err

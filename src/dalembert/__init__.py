@@ -70,12 +70,12 @@ if _typing.TYPE_CHECKING:
     from dalembert.native import set_recycling as set_recycling
     from dalembert.native import set_threads as set_threads
     from dalembert.native.enclosure import enclosure as enclosure
+    from dalembert.planning.fastest import Fastest as Fastest
     from dalembert.planning.feedback import Feedback as Feedback
-    from dalembert.planning.inverse import InverseKinematics as InverseKinematics
+    from dalembert.planning.inverse_kinematics import InverseKinematics as InverseKinematics
     from dalembert.planning.least_effort import LeastEffort as LeastEffort
     from dalembert.planning.optimal_control import OptimalControl as OptimalControl
     from dalembert.planning.rollout import Rollout as Rollout
-    from dalembert.planning.timed import Fastest as Fastest
     from dalembert.robots import Robot as Robot
     from dalembert.robots import load as load
     from dalembert.robots import random_robot as random_robot
@@ -131,12 +131,12 @@ _PLACES = {
     "motion.hand": "circle line pose_spline",
     "motion.paths": "quintic spline trapezoidal",
     "native": "cache compile_program get_threads set_recycling set_threads",
-    "planning.inverse": "InverseKinematics",
+    "planning.inverse_kinematics": "InverseKinematics",
     "planning.least_effort": "LeastEffort",
     "planning.feedback": "Feedback",
     "planning.optimal_control": "OptimalControl",
     "planning.rollout": "Rollout",
-    "planning.timed": "Fastest",
+    "planning.fastest": "Fastest",
     "native.enclosure": "enclosure",
     "robots": "Robot load random_robot robot",
     "simulation.trajectory": "Trajectory",

@@ -16,7 +16,7 @@ from dalembert.quantities import dynamics
 if TYPE_CHECKING:
     from dalembert.bounds import bound as bounding
     from dalembert.codegen import generate
-    from dalembert.planning import fastest, following, inverse, least_effort, lqr, optimal_control, rollout
+    from dalembert.planning import fastest, feedback, follow, inverse_kinematics, least_effort, optimal_control, rollout
     from dalembert.quantities import (
         configurations,
         control,
@@ -46,7 +46,7 @@ else:  # the same, each imported when one of its functions is first read; dynami
     from dalembert.later import Later
 
     generate = Later("dalembert.codegen.generate")
-    lqr = Later("dalembert.planning.lqr")
+    feedback = Later("dalembert.planning.feedback")
     optimal_control = Later("dalembert.planning.optimal_control")
     rollout = Later("dalembert.planning.rollout")
     geometry = Later("dalembert.quantities.curvature")
@@ -57,8 +57,8 @@ else:  # the same, each imported when one of its functions is first read; dynami
     dominance = Later("dalembert.quantities.dominance")
     drawing = Later("dalembert.quantities.drawing")
     factors = Later("dalembert.quantities.factors")
-    following = Later("dalembert.planning.following")
-    inverse = Later("dalembert.planning.inverse")
+    follow = Later("dalembert.planning.follow")
+    inverse_kinematics = Later("dalembert.planning.inverse_kinematics")
     kinematics = Later("dalembert.quantities.kinematics")
     closing = Later("dalembert.quantities.loops")
     metric = Later("dalembert.quantities.metric")
@@ -251,11 +251,11 @@ class Robot(Model, Hints):
     rollout = rollout.rollout
 
     # motions found by computation
-    inverse_kinematics = inverse.inverse_kinematics
-    follow = following.follow
+    inverse_kinematics = inverse_kinematics.inverse_kinematics
+    follow = follow.follow
     fastest = fastest.fastest
     least_effort = least_effort.least_effort
-    lqr = lqr.lqr
+    lqr = feedback.lqr
     optimal_control = optimal_control.optimal_control
 
     # extremes over all states of a range

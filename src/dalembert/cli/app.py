@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
-from dalembert.cli import computing, effort, identifying, looking, planning, reaching, sizing, sweeping, writing
+from dalembert.cli import computing, fastest, identifying, least_effort, looking, reaching, sizing, sweeping, writing
 from dalembert.cli.changes import changing
 
 ABOUT = """The dynamics of robot arms and other mechanisms of rigid links and joints.
@@ -57,7 +57,7 @@ def options(
 PANELS = {
     "Inspect a robot": (looking,),
     "Compute": (computing,),
-    "Find motions": (reaching, planning, effort),
+    "Find motions": (reaching, fastest, least_effort),
     "Find extremes": (sweeping, sizing),
     "Identify": (identifying,),
     "Write": (writing,),

@@ -7,7 +7,18 @@ import typer
 
 import dalembert as da
 from dalembert.cli.changes import one_or_several, values
-from dalembert.cli.motions import Acceleration, Effort, Lower, Speed, Step, Upper, extremes, given_limits, motion_file, write_motion
+from dalembert.cli.motions import (
+    Acceleration,
+    Lower,
+    Step,
+    Torque,
+    Upper,
+    Velocity,
+    extremes,
+    given_limits,
+    motion_file,
+    write_motion,
+)
 from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
@@ -28,11 +39,11 @@ def excite(
             autocompletion=completing(*CRITERIA),
         ),
     ] = "logdet",
-    speed: Speed = None,
-    acceleration: Acceleration = None,
-    effort: Effort = None,
     lower: Lower = None,
     upper: Upper = None,
+    velocity: Velocity = None,
+    acceleration: Acceleration = None,
+    torque: Torque = None,
     starts: Annotated[
         int, typer.Option(metavar="COUNT", help="Number of random motions to start from; the best result is kept.")
     ] = 2,
@@ -40,10 +51,10 @@ def excite(
 ) -> None:
     """Find an exciting motion within limits, from which `identify` can find the parameters."""
     motion_file(output)
-    given = {"qd": speed, "qdd": acceleration, "tau": effort, "lower": lower, "upper": upper}
+    limits = given_limits(lower=lower, upper=upper, velocity=velocity, acceleration=acceleration, torque=torque)
     with progress("exciting") as bar:
         options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "progress": bar or False}
-        path = da.excitation(robot, given_limits(given), period=period, **options)
+        path = da.excitation(robot, limits, period=period, **options)
     motion = path.trajectory(step)
     show(extremes(motion))
     print(f"condition of the scaled columns {path.condition:.3g}, of a random motion {path.start:.3g}")
@@ -128,7 +139,7 @@ def identify(
 
 
 COMMANDS = (
-    (excite, ["dalembert excite ur5 -o motion.csv", "dalembert excite arm.urdf -o motion.csv --speed 1.5 --period 20"]),
+    (excite, ["dalembert excite ur5 -o motion.csv", "dalembert excite arm.urdf -o motion.csv --velocity 1.5 --period 20"]),
     (
         identify,
         [

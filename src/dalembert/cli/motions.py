@@ -11,23 +11,21 @@ from dalembert.errors import Error
 from dalembert.simulation.trajectory import Trajectory
 
 
-def _limit(metavar: str, what: str, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=f"{what}, one number for all joints, or one for each.")
+def _limit(metavar: str, what: str, default: str = " Default: the robot's.") -> Any:
+    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each.{default}")
 
 
-Speed = Annotated[str | None, _limit("QD", "Greatest velocities")]
-Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations")]
-Effort = Annotated[str | None, _limit("TAU", "Greatest joint forces")]
-Velocity = Annotated[str | None, _limit("QD", "Greatest velocities", "--velocity", "--speed")]
-Torque = Annotated[str | None, _limit("TAU", "Greatest joint forces", "--torque", "--effort")]
-Lower = Annotated[str | None, _limit("Q", "Least positions")]
-Upper = Annotated[str | None, _limit("Q", "Greatest positions")]
+Lower = Annotated[str | None, _limit("Q", "Least positions, rad or m")]
+Upper = Annotated[str | None, _limit("Q", "Greatest positions, rad or m")]
+Velocity = Annotated[str | None, _limit("QD", "Greatest velocities, rad/s or m/s")]
+Acceleration = Annotated[str | None, _limit("QDD", "Greatest accelerations, rad/s^2 or m/s^2", "")]
+Torque = Annotated[str | None, _limit("TAU", "Greatest torques or forces, N m or N")]
 Step = Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds between the samples of the file.")]
 
 
-def given_limits(given: dict[str, str | None]) -> dict[str, Any]:
-    """Those that were given, by name, as numbers."""
-    return {name: one_or_several(text, f"the limit of {name}") for name, text in given.items() if text is not None}
+def given_limits(**given: str | None) -> dict[str, Any]:
+    """Those that were given, by name, as numbers; for all others functions take the robot's own."""
+    return {name: one_or_several(text, f"--{name}") for name, text in given.items() if text is not None}
 
 
 def motion_file(output: str) -> None:

@@ -12,8 +12,8 @@ from dalembert.derived.task_space import ROWS
 from dalembert.errors import Error
 from dalembert.files import write_states
 from dalembert.model.pose import Pose
-from dalembert.planning.finding import STARTS
-from dalembert.planning.inverse import InverseKinematics
+from dalembert.planning.inverse_kinematics import InverseKinematics
+from dalembert.planning.solutions import STARTS
 from dalembert.robots import Robot
 
 

@@ -1,13 +1,13 @@
 """The command that chooses motors."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import one_or_several, payload_ends, values
-from dalembert.cli.motions import Acceleration, Lower, Speed, Upper
+from dalembert.cli.changes import payload_ends, values
+from dalembert.cli.motions import Acceleration, Lower, Upper, Velocity, given_limits
 from dalembert.cli.parts import listed, progress, said, show
 from dalembert.cli.wording import in_words
 from dalembert.errors import Error
@@ -34,10 +34,10 @@ def size(
     duty: Annotated[
         str | None, typer.Option(metavar="FILE", help="The duty cycle, a motion that is repeated: .csv or .npz.")
     ] = None,
-    speed: Speed = None,
-    acceleration: Acceleration = None,
     lower: Lower = None,
     upper: Upper = None,
+    velocity: Velocity = None,
+    acceleration: Acceleration = None,
     section: Annotated[
         str | None,
         typer.Option(
@@ -60,14 +60,14 @@ def size(
     for target in targets:
         if target.suffix.lower() not in (*KINDS, ".html"):
             raise Error(f"{target}: a sizing is written as {', '.join(KINDS)} or .html")
-    limits: dict[str, Any] = {"speed": speed, "acceleration": acceleration, "lower": lower, "upper": upper}
+    limits = given_limits(lower=lower, upper=upper, velocity=velocity, acceleration=acceleration)
     motion = None if duty is None else da.Trajectory.load(duty, robot)
     with progress("sizing") as bar:
         found = robot.size(
             ends,
             motor,
             motion,
-            **{name: one_or_several(text, f"--{name}") for name, text in limits.items()},
+            **limits,
             com=com,
             link=link,
             section=listed(section) or None,

@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.codegen.common import Function
 from dalembert.engine.quantity import Quantity, Values
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.trace.program import Program, Variable, evaluate, last_uses, operands, trace
 
@@ -143,11 +144,11 @@ def _range(robot: Model, unit: str) -> tuple[Any, Any]:
         low, high = (np.array([[getattr(joint, side)] for joint in joints]) for side in ("lower", "upper"))
         free = np.where(turning, np.pi, 1.0)
         return np.where(np.isfinite(low), low, np.minimum(-free, high)), np.where(np.isfinite(high), high, np.maximum(free, low))
-    limits = {"rad/s or m/s": ("velocity_limit", np.where(turning, np.pi, 1.0)), "N m or N": ("effort_limit", 100.0)}
+    limits = {"rad/s or m/s": ("velocity", np.where(turning, np.pi, 1.0)), "N m or N": ("torque", 100.0)}
     if unit in limits:
         name, otherwise = limits[unit]
-        size = np.array([[getattr(joint, name)] for joint in joints])
-        size = np.where(np.isfinite(size) & (size > 0), size, otherwise)
+        size = own_limit(robot, name)[:, None]
+        size = np.where(np.isfinite(size), size, otherwise)
         return -size, size
     return RANGES.get(unit, OTHERWISE)
 

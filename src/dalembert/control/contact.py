@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, frozen_array, instance, positive
-from dalembert.control.given import gain, in_coordinates, keep, state
+from dalembert.control.given import gain, in_coordinates, keep, rotates, state
 from dalembert.derived.control import Observed, gravity_compensation
 from dalembert.derived.kinematics import carrier
 from dalembert.engine.evaluation import joint_vector
@@ -97,7 +97,7 @@ class Impedance(Value):
         if target.shape[-2:] != (4, 4):
             raise Error(f"the target of an impedance must be a pose (..., 4, 4), such as robot.pose(q), got shape {target.shape}")
         R = target[..., :3, :3]
-        if not np.allclose(R @ np.swapaxes(R, -1, -2), np.eye(3), atol=1e-6, rtol=0) or (np.linalg.det(R) < 0).any():
+        if not rotates(R):
             raise Error(f"the target of an impedance must have a rotation matrix in it, got {brief(R.tolist())}")
         keep(self, target=target, joint_damping=_each(self.joint_damping, robot.n, "joint_damping"))
         keep(self, stiffness=_each(self.stiffness, 6, "stiffness"), damping=_each(self.damping, 6, "damping"))

@@ -16,7 +16,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, choice, frozen_array, instance, listed, number, numbers
 from dalembert.cached import cached_property
-from dalembert.control.given import gain, in_coordinates, keep, path, state
+from dalembert.control.given import gain, in_coordinates, keep, path, rotates, state
 from dalembert.derived.control import computed_torque, times
 from dalembert.derived.joints import friction_law
 from dalembert.derived.kinematics import carrier
@@ -149,13 +149,14 @@ class TaskSpaceControl(Value):
     damping: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        carrier(instance(self.robot, Robot, "the robot of a controller"), self.link)
+        refuse_loops(robot := instance(self.robot, Robot, "the robot of a controller"), "TaskSpaceControl")
+        carrier(robot, self.link)
         rows = row_indices(self.rows)
         point = None if self.point is None else frozen_array(self.point, (3,), "the point of a controller")
         if self.rotation is None and min(rows) < 3:
             raise Error(f"the angular rows of {tuple(ROWS[k] for k in rows)} need rotation=..., the axes of the link in the world")
         rotation = None if self.rotation is None else frozen_array(self.rotation, (3, 3), "the rotation of a controller")
-        if rotation is not None and not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-6, rtol=0):
+        if rotation is not None and not rotates(rotation):
             raise Error(f"the rotation of a controller must be a rotation matrix, got {brief(rotation.tolist())}")
         k = len(rows)
         keep(self, path=path(self.path, 3, "a point in space"), kp=gain(self.kp, k, "kp"), kd=gain(self.kd, k, "kd"))
@@ -311,6 +312,8 @@ def slotine_li_regressor(robot: Robot, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -
 
 def rotation_vector(R: Array) -> Array:
     """Axis times angle, 0 to pi, of rotations (..., 3, 3); at pi itself, where the axis has no sign, zero.
+
+    For the feedback at every step: `log_so3`, which is exact near pi, takes five times as long.
 
     >>> import numpy as np
     >>> rotation_vector(np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).round(6).tolist()

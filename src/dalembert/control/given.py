@@ -45,6 +45,11 @@ def gain(value: Any, size: int, what: str) -> Array:
     return gain
 
 
+def rotates(R: Array) -> bool:
+    """Whether all matrices (..., 3, 3) are rotations, as far as six digits tell."""
+    return np.allclose(R @ np.swapaxes(R, -1, -2), np.eye(3), atol=1e-6, rtol=0) and bool((np.linalg.det(R) > 0).all())
+
+
 def path(value: Any, n: int, what: str) -> Path:
     """A path as it is, or rest at a place."""
     if not callable(value):

@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, choice, frozen_array, instance, positive, whole
+from dalembert.arguments import choice, frozen_array, instance, positive, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.formulations import formulation
 from dalembert.identification.columns import Base, Columns, drives
 from dalembert.identification.recording import identifiable
+from dalembert.model.limits import SIDED, around_zero, limits_of
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Motion, sample
-from dalembert.native import compile_program
+from dalembert.native.evaluator import kernel_of
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 from dalembert.simulation.along import torques_along
@@ -39,14 +40,14 @@ STEP = 1e-2  # s, of the trajectory
 MARGIN = 0.98  # of limits: they are kept at the samples, between which the motion may go a little beyond
 
 
-class Limits(NamedTuple):
+class ExcitationLimits(NamedTuple):
     """What the motion keeps to, (n,) each; forces are of the model, without friction."""
 
     lower: Array
     upper: Array
-    qd: Array
-    qdd: Array
-    tau: Array
+    velocity: Array
+    acceleration: Array
+    torque: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +105,9 @@ def excitation(
 ) -> Excitation:
     """A motion that excites the base parameters, friction and rotors included, as well as limits allow.
 
-    limits: what differs from the robot's own: {"lower": ..., "upper": ..., "qd": ..., "qdd": ..., "tau": ...}, one number or (n,)
-    each. Where the robot has none: +-pi rad (1 m), 2 rad/s (0.5 m/s); accelerations twice the speed limit per second.
+    limits: what differs from the robot's own: {"lower": ..., "upper": ..., "velocity": ..., "acceleration": ..., "torque": ...},
+    one number, (n,) or a dict by joint each. Where there are none: +-pi rad (1 m), 2 rad/s (0.5 m/s); accelerations twice the
+    velocity limit per second.
     period: in s; the motion begins and ends at rest. harmonics: of 1/period.
     criterion: "logdet" makes all intervals small, "condition" the ratio of the largest to the smallest.
     starts: random motions to begin with; the best result is kept.
@@ -119,7 +121,7 @@ def excitation(
     if robot.n == 0:
         raise Error(f"{robot.name} has no joints to move")
     choice(criterion, "criterion:", CRITERIA)
-    kept, count = limits_of(robot, limits), whole(starts, "starts", 1, 1000)
+    kept, count = excitation_limits(robot, limits), whole(starts, "starts", 1, 1000)
     search = Search(robot, kept, positive(period, "period"), whole(harmonics, "harmonics", 2, 50), criterion, rotors)
     tell = chosen(progress, f"exciting {robot.name}")
     best, value, first = np.zeros(0), np.inf, np.inf
@@ -134,33 +136,20 @@ def excitation(
     return Excitation(robot, coefficients, search.period, search.condition(best), first)
 
 
-def limits_of(robot: Robot, given: Mapping[str, Any] | None) -> Limits:
-    """The robot's limits with those that are given, all finite but for forces."""
-    n, turning = robot.n, np.array([joint.kind != "prismatic" for joint in robot.joints])
-    reach = np.where(turning, np.pi, 1.0)
-    low, high = robot.lower, robot.upper
+def excitation_limits(robot: Robot, given: Mapping[str, Any] | None) -> ExcitationLimits:
+    """The robot's limits with those that are given, all finite but for forces; of two sides the nearer to 0 counts for both."""
+    found, turning = limits_of(robot, given), np.array([joint.kind != "prismatic" for joint in robot.joints])
+    low, high, reach = found["lower"], found["upper"], np.where(turning, np.pi, 1.0)
     low, high = (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
         np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
     )
-    speed = np.array([joint.velocity_limit for joint in robot.joints])
-    speed = np.where(np.isfinite(speed) & (speed > 0), speed, np.where(turning, 2.0, 0.5))
-    force = np.array([joint.effort_limit if joint.effort_limit > 0 else np.inf for joint in robot.joints])
-    found: dict[str, Any] = {"lower": low, "upper": high, "qd": speed, "qdd": None, "tau": force}
-    for name, value in by_name({} if given is None else given, "limits", "{'qd': 1.5}").items():
-        choice(name, "limit:", found)
-        array = frozen_array(value, None, f"limits: {name}")
-        if array.shape not in ((), (n,)):
-            raise Error(f"limits: {name} must be one number or {n} (one per joint), got shape {array.shape}")
-        found[name] = np.broadcast_to(array, (n,)).astype(float)
-    found["qdd"] = 2 * found["qd"] if found["qdd"] is None else found["qdd"]
-    for name in ("qd", "qdd", "tau"):
-        if (found[name] <= 0).any():
-            raise Error(f"limits: {name} must be positive, got {found[name].tolist()}")
-    if (found["lower"] >= found["upper"]).any():
-        j = int(np.argmax(found["lower"] >= found["upper"]))
-        raise Error(f"limits: lower {found['lower'][j]:g} of {robot.joint_names[j]} is not below upper {found['upper'][j]:g}")
-    return Limits(**found)
+    sided = {name: found[name] for name in SIDED}
+    around_zero(robot, sided, "limits")
+    size = {name: np.minimum(-least, most) for name, (least, most) in sided.items()}
+    velocity = np.where(np.isfinite(size["velocity"]), size["velocity"], np.where(turning, 2.0, 0.5))
+    acceleration = np.where(np.isfinite(size["acceleration"]), size["acceleration"], 2 * velocity)
+    return ExcitationLimits(low, high, velocity, acceleration, size["torque"])
 
 
 def _series(t: Array, period: float, harmonics: int) -> tuple[Array, Array, Array]:
@@ -175,9 +164,9 @@ def _series(t: Array, period: float, harmonics: int) -> tuple[Array, Array, Arra
 class Search:
     """The criterion as a function of the free coefficients, with its gradient, and its optimization."""
 
-    def __init__(self, robot: Robot, limits: Limits, period: float, harmonics: int, criterion: str, rotors: bool) -> None:
+    def __init__(self, robot: Robot, limits: ExcitationLimits, period: float, harmonics: int, criterion: str, rotors: bool) -> None:
         self.robot, self.limits, self.period, self.criterion = robot, limits, period, criterion
-        speeds = np.abs(drives(robot)[0]) @ limits.qd
+        speeds = np.abs(drives(robot)[0]) @ limits.velocity
         self.columns = Columns(robot, TERMS, rotors, 0.02 * speeds, speeds)
         t = np.linspace(0.0, period, SAMPLES * harmonics, endpoint=False)
         P, V, A = _series(t, period, harmonics)
@@ -185,8 +174,8 @@ class Search:
         self.P, self.V, self.A = P @ self.still, V @ self.still, A @ self.still
         self.rigid = robot.without_friction()
         law = robot.joints
-        rubbing = np.array([joint.damping for joint in law]) * limits.qd + np.array([joint.coulomb for joint in law])
-        self.force = limits.tau - rubbing
+        rubbing = np.array([joint.damping for joint in law]) * limits.velocity + np.array([joint.coulomb for joint in law])
+        self.force = limits.torque - rubbing
         if (self.force <= 0).any():
             raise Error(f"limits: friction alone exceeds the forces of {robot.joint_names[int(np.argmin(self.force))]}")
 
@@ -200,7 +189,7 @@ class Search:
         """The size of each column at random states within the limits, (k,)."""
         rng, L = np.random.default_rng(1), self.limits
         q = rng.uniform(L.lower, L.upper, (300, self.robot.n))
-        qd, qdd = (rng.uniform(-x, x, (300, self.robot.n)) for x in (L.qd, L.qdd))
+        qd, qdd = (rng.uniform(-x, x, (300, self.robot.n)) for x in (L.velocity, L.acceleration))
         W = self.columns(q, qd, qdd)[:, :, self.base.chosen] / self.noise[:, None]
         return np.sqrt((W**2).sum(axis=(0, 1)) * len(self.P) / 300)
 
@@ -209,7 +198,8 @@ class Search:
         """What errors of the joints' forces are taken to be proportional to, (n,): their limits, or the forces that occur."""
         rng, L = np.random.default_rng(2), self.limits
         q = rng.uniform(L.lower, L.upper, (300, self.robot.n))
-        found = np.abs(self.rigid.inverse_dynamics(q, *(rng.uniform(-x, x, q.shape) for x in (L.qd, L.qdd)))).max(axis=0)
+        qd, qdd = (rng.uniform(-x, x, q.shape) for x in (L.velocity, L.acceleration))
+        found = np.abs(self.rigid.inverse_dynamics(q, qd, qdd)).max(axis=0)
         return np.maximum(found, 1e-3 * max(float(found.max()), 1e-9))
 
     @cached_property
@@ -232,7 +222,7 @@ class Search:
     @cached_property
     def pulled(self) -> Any:
         """The same, compiled."""
-        return compile_program(self.gradient)
+        return kernel_of(self.gradient)
 
     def motion(self, x: Array) -> tuple[Array, Array, Array]:
         """q, qd, qdd (T, n) of the free coefficients."""
@@ -254,7 +244,7 @@ class Search:
         """How far the motion is from its limits, in parts of them, (T, n) each: two for each of q, qd, qdd."""
         L = self.limits
         half, middle = MARGIN * (L.upper - L.lower) / 2, (L.upper + L.lower) / 2
-        shares = ((q - middle) / half, qd / (MARGIN * L.qd), qdd / (MARGIN * L.qdd))
+        shares = ((q - middle) / half, qd / (MARGIN * L.velocity), qdd / (MARGIN * L.acceleration))
         return [1 - sign * share for share in shares for sign in (1, -1)]
 
     def cost(self, x: Array, barrier: float) -> tuple[float, Array]:
@@ -279,7 +269,7 @@ class Search:
         Z = Z.reshape(len(q), n, -1) / self.noise[:, None] / self.size
         gradients = self._through_columns(q, qd, qdd, Z)
         half = MARGIN * (self.limits.upper - self.limits.lower) / 2
-        for k, scale in enumerate((half, MARGIN * self.limits.qd, MARGIN * self.limits.qdd)):
+        for k, scale in enumerate((half, MARGIN * self.limits.velocity, MARGIN * self.limits.acceleration)):
             gradients[k] = gradients[k] + share * (1 / slack[2 * k] - 1 / slack[2 * k + 1]) / scale
         if np.isfinite(self.force).any():
             pull = share * (1 / slack[6] - 1 / slack[7]) / self.force

@@ -93,9 +93,7 @@ def _joints(root: Element, links: dict[str, Inertia]) -> list[tuple[str, str, El
             ends.append(link)
         parent, child = ends
         if child in carried:
-            raise Error(
-                f"link {child!r} is the child of two joints, {carried[child]!r} and {name!r}; closed loops are not supported"
-            )
+            raise Error(f"link {child!r} is the child of two joints, {carried[child]!r} and {name!r}; close loops by with_loop")
         carried[child] = name
         joints.append((parent, child, element))
     return joints

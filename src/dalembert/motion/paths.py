@@ -161,16 +161,16 @@ class Trapezoidal(Value):
     sample = sample
 
 
-def trapezoidal(start: Any, goal: Any, max_velocity: Any, max_acceleration: Any) -> Trapezoidal:
+def trapezoidal(start: Any, goal: Any, velocity: Any, acceleration: Any) -> Trapezoidal:
     """The fastest move within limits of velocity and acceleration: speed up, cruise, slow down; where it is short, no cruise.
 
     Each coordinate takes at least T_i = d/v + v/a where the distance d is v^2/a or more, 2 sqrt(d/a) where it is less. The
     slowest one sets the duration, of a whole batch too; the others make the same move as alone, but more slowly, so that all
     begin and end together.
 
-    start, goal: (..., n) positions. max_velocity, max_acceleration: one number, or (..., n).
+    start, goal: (..., n) positions. velocity, acceleration: one number, or (..., n).
 
-    >>> move = trapezoidal([0.0, 0.0], [3.0, 1.0], max_velocity=1.0, max_acceleration=2.0)
+    >>> move = trapezoidal([0.0, 0.0], [3.0, 1.0], velocity=1.0, acceleration=2.0)
     >>> move.duration
     3.5
     >>> move([0.0, 0.5, 1.75]).qd[:, 0].tolist()
@@ -178,7 +178,7 @@ def trapezoidal(start: Any, goal: Any, max_velocity: Any, max_acceleration: Any)
     """
     start, goal = _ends(start, goal)
     d = np.abs(goal - start)
-    v, a = _limit(max_velocity, d.shape, "max_velocity"), _limit(max_acceleration, d.shape, "max_acceleration")
+    v, a = _limit(velocity, d.shape, "velocity"), _limit(acceleration, d.shape, "acceleration")
     with np.errstate(all="ignore"):  # huge limits overflow, which the path rejects
         cruises = d * a >= v * v
         T = np.where(cruises, d / v + v / a, 2 * np.sqrt(d / a))

@@ -11,6 +11,14 @@ from dalembert.trace.program import Program
 from dalembert.trace.source import NumpyKernel
 
 
+def kernel_of(program: Program) -> Any:
+    """Native code, or NumPy without llvmlite."""
+    try:
+        return compile_program(program)
+    except ImportError:
+        return NumpyKernel(program)
+
+
 def evaluator(program: Program) -> Callable[..., tuple[Any, ...]]:
     """A function of arrays, leading axes broadcast: native code, or NumPy without llvmlite.
 
@@ -20,11 +28,7 @@ def evaluator(program: Program) -> Callable[..., tuple[Any, ...]]:
     >>> evaluator(trace(lambda x: x + 1, {"x": ()}))(np.array([1.0]))
     (array([2.]),)
     """
-    try:
-        kernel: Any = compile_program(program)
-    except ImportError:
-        kernel = NumpyKernel(program)
-    cores = [len(v.shape) for v in program.inputs]
+    kernel, cores = kernel_of(program), [len(v.shape) for v in program.inputs]
 
     def run(*arrays: Any) -> tuple[Any, ...]:
         given = [np.asarray(a, dtype=float) for a in arrays]

@@ -5,22 +5,19 @@ and the search goes on. SLSQP solves for the constraints at hand, in the coordin
 jumps, each side of a limit sees a smooth bound of it; `Bounded.jumped` looks at the limits with friction as it is.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import by_name, choice, numbers
 from dalembert.errors import Error, optional
+from dalembert.model.limits import ENDS, SIDED, limits_of
 from dalembert.model.model import Model
-from dalembert.planning.able import both_sides, own_limits
 from dalembert.planning.costs import EXACT
-from dalembert.planning.effort import Coordinates, Problem, Tell
+from dalembert.planning.effort import Coordinates, EffortProblem, Tell
 from dalembert.planning.transcription import Grid, rates
 
 WORDS = ("a position", "a velocity", "an acceleration", "a force")
-RATES = ("qd", "qdd", "tau")  # what has limits on both sides of 0, or on one
 MARGIN = 2e-6  # of a limit: constraints are at least so much inside
 KEPT = 1e-6  # and peaks so much, which leaves room for what lies between the instants that were looked at
 SMALL = 1e-4  # of a limit: where no peak is farther beyond, constraints move inside by twice as much, and that settles it
@@ -36,9 +33,10 @@ MILD = 0.5  # which the search can do without where the motion it begins with is
 BESIDE = 1e-5  # of the duration: how far before and behind a jump of friction one looks
 ROUNDS = 20
 ITERATIONS = 100
+BOTH_ENDS = np.array([0.0, 1.0])  # of the duration
 
 
-class Limits(NamedTuple):
+class MotionLimits(NamedTuple):
     """Lowest and highest values of q, qd, qdd and tau, (4, n), infinite where there is no limit, and what they are relative to."""
 
     low: Array
@@ -52,42 +50,19 @@ class Limits(NamedTuple):
         return np.stack([least - low, high - most]) / size
 
 
-def limits_of(robot: Model, given: Any) -> Limits | None:
+def motion_limits(robot: Model, given: Any) -> MotionLimits | None:
     """The robot's own limits with those that are given by name; None where there are none."""
     if given is None or given is False:
         return None
-    n = robot.n
-    found: dict[str, Any] = {"lower": robot.lower, "upper": robot.upper, "qdd": both_sides(np.full(n, np.inf))}
-    found |= {"qd": both_sides(own_limits(robot, "velocity_limit")), "tau": both_sides(own_limits(robot, "effort_limit"))}
-    if given is not True:
-        found |= _named(given, found, n)
-    low, high = (np.stack([found[end], *(found[name][k] for name in RATES)]) for k, end in enumerate(("lower", "upper")))
-    empty = ~(low < high)
-    if empty.any():
-        kind, j = (int(k[0]) for k in np.nonzero(empty))
-        what = f"{robot.joint_names[j]} has no range" + (f" of {RATES[kind - 1]}" if kind else "")
-        raise Error(f"limits: {what}, {low[kind, j]:g} .. {high[kind, j]:g}")
+    found = limits_of(robot, given)
+    low, high = (np.stack([found[end], *(found[name][k] for name in SIDED)]) for k, end in enumerate(ENDS))
     wide = (high - low) / 2
     size = np.where(np.isfinite(wide), wide, np.minimum(np.abs(low), np.abs(high)))
-    limits = Limits(low, high, np.where(np.isfinite(size) & (size > 0), size, 1.0))
+    limits = MotionLimits(low, high, np.where(np.isfinite(size) & (size > 0), size, 1.0))
     return limits if np.isfinite(low).any() or np.isfinite(high).any() else None
 
 
-def _named(given: Any, known: Mapping[str, Any], n: int) -> dict[str, Array]:
-    found: dict[str, Array] = {}
-    for name, value in by_name(given, "limits", "{'tau': [50.0, 30.0]}").items():
-        choice(name, "limit:", known)
-        array, rate = numbers(value, f"limits: {name}").astype(float), name in RATES
-        if array.shape not in ((), (n,), *[(2, n)] * rate) or np.isnan(array).any():
-            more = f", or the least and the greatest, (2, {n})" if rate else ""
-            raise Error(f"limits: {name} must be one number or {n} (one per joint){more}, got {array.tolist()}")
-        if rate and array.ndim < 2 and not (array > 0).all():
-            raise Error(f"limits: {name} must be positive, got {array.tolist()}")
-        found[name] = both_sides(array, n) if rate else np.broadcast_to(array, (n,)).copy()
-    return found
-
-
-class Rows(NamedTuple):
+class LimitRows(NamedTuple):
     """Constraints, (k,) each: the side (0: low, 1: high), the kind (q, qd, qdd, tau), the share of the duration, and the joint."""
 
     side: Array
@@ -99,7 +74,7 @@ class Rows(NamedTuple):
 class Bounded:
     """The motions of a problem within limits."""
 
-    def __init__(self, problem: Problem, limits: Limits, shift: float = 0.0) -> None:
+    def __init__(self, problem: EffortProblem, limits: MotionLimits, shift: float = 0.0) -> None:
         """The shift is that of friction that jumps: with one, each side of the limits sees a bound of it."""
         self.problem, self.limits, self.shifts = problem, limits, (0.0,)
         more = np.maximum(2 * MARGIN - self._nearest_of_what_is_fixed(), 0.0)
@@ -112,21 +87,22 @@ class Bounded:
         self.rough = problem.motions.at(np.arange(count // 4 + 1) * 4 / count)
         self.fine = problem.motions.at(np.arange(count + 1) / count)
 
+    def _fixed(self, shares: Array) -> Array:
+        """The slacks (2, 4, k, n) at some instants of one of the motions, for what all of them have in common there."""
+        motions = self.problem.motions
+        z = np.zeros((motions.free.shape[1], self.problem.robot.n))
+        return self.limits.slack(self.values(motions.at(shares), z, 1.0))
+
     def _nearest_of_what_is_fixed(self) -> Array:
         """The least slacks (2, 4, n) of the states at both ends and of the positions on the way."""
-        motions, n = self.problem.motions, self.problem.robot.n
-        z = np.zeros((motions.free.shape[1], n))
-        nearest = self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)).min(axis=2)
-        way = motions.at(motions.shares).motion(z, 1.0)[:1]
-        on_the_way = self.limits.slack(np.broadcast_to(way, (4, *way.shape[1:])))[:, 0].min(axis=1, initial=np.inf)
+        nearest = self._fixed(BOTH_ENDS).min(axis=2)
+        on_the_way = self._fixed(self.problem.motions.shares)[:, 0].min(axis=1, initial=np.inf)
         nearest[:, 0] = np.minimum(nearest[:, 0], on_the_way)
         return nearest
 
     def holds_ends(self) -> bool:
         """Whether limits hold in the states at both ends, with the bounds of friction."""
-        motions = self.problem.motions
-        z = np.zeros((motions.free.shape[1], self.problem.robot.n))
-        return bool((self.limits.slack(self.values(motions.at(np.array([0.0, 1.0])), z, 1.0)) > -KEPT).all())
+        return bool((self._fixed(BOTH_ENDS) > -KEPT).all())
 
     def values(self, grid: Grid, z: Array, T: float) -> Array:
         """q, qd, qdd and tau, (4, K, n); of each side (2, 4, K, n) where friction jumps."""
@@ -140,15 +116,15 @@ class Bounded:
         tau, slopes = (np.array(x) for x in zip(both[0], both[-1], strict=True))
         return tau, slopes
 
-    def jumped(self, z: Array, T: float, below: float) -> tuple[Rows, Array]:
+    def jumped(self, z: Array, T: float, below: float) -> tuple[LimitRows, Array]:
         """The instants at which slacks with friction as it is are below a number, also right beside its jumps."""
         if not self.problem.jumps:
-            return Rows(*np.zeros((4, 0), dtype=int)), np.zeros(0)
+            return LimitRows(*np.zeros((4, 0), dtype=int)), np.zeros(0)
         grid = self.problem.motions.at(np.union1d(self.fine.at, self._beside_jumps(z, T)))
         tau = self.problem.slopes(*grid.motion(z, T), EXACT, 0.0)[0]
         s = self.limits.slack(np.broadcast_to(tau, (4, *tau.shape)))[:, 3:]
         side, _, k, joint = np.nonzero(s < below)
-        return Rows(side, np.full_like(side, 3), grid.at[k], joint), s[s < below]
+        return LimitRows(side, np.full_like(side, 3), grid.at[k], joint), s[s < below]
 
     def _beside_jumps(self, z: Array, T: float) -> Array:
         """Shares of the duration right before and behind the zeros of velocities."""
@@ -161,7 +137,7 @@ class Bounded:
             a, b = np.where(same, middle, a), np.where(same, b, middle)
         return np.clip(np.concatenate([a - BESIDE, b + BESIDE, [10 * BESIDE, 1 - 10 * BESIDE]]), 0.0, 1.0)
 
-    def peaks(self, z: Array, T: float, below: float) -> tuple[Rows, Array]:
+    def peaks(self, z: Array, T: float, below: float) -> tuple[LimitRows, Array]:
         """Where slacks are least, among their neighbours, and below a number; each on a parabola through three, and once more."""
         s = self.limits.slack(self.values(self.fine, z, T))
         before, after = np.roll(s, 1, axis=2), np.roll(s, -1, axis=2)
@@ -169,26 +145,26 @@ class Bounded:
         found = np.nonzero((s < below + 0.01) & (s <= before) & (s < after))
         side, kind, k, joint = found
         h = 1 / (len(self.fine.at) - 1)
-        rows = Rows(side, kind, h * (k + _lowest(before[found], s[found], after[found])), joint)
+        rows = LimitRows(side, kind, h * (k + _lowest(before[found], s[found], after[found])), joint)
         h /= 16
         near = [self.slack_of(rows._replace(at=np.clip(rows.at + d, 0.0, 1.0)), z, T) for d in (-h, 0.0, h)]
         rows = rows._replace(at=np.clip(rows.at + h * _lowest(*near), 0.0, 1.0))
         least = self.slack_of(rows, z, T)
         there = least < below
-        return Rows(*(x[there] for x in rows)), least[there]
+        return LimitRows(*(x[there] for x in rows)), least[there]
 
-    def slack_of(self, rows: Rows, z: Array, T: float) -> Array:
+    def slack_of(self, rows: LimitRows, z: Array, T: float) -> Array:
         """The slacks (k,) of constraints."""
         shares, place = np.unique(rows.at, return_inverse=True)
         s = self.limits.slack(self.values(self.problem.motions.at(shares), z, T))
         return s[rows.side, rows.kind, place, rows.joint]
 
-    def first(self, z: Array, T: float) -> Rows:
+    def first(self, z: Array, T: float) -> LimitRows:
         """Constraints to begin with: at instants where the free optimum is near a limit of a joint, or beyond it."""
         s = self.limits.slack(self.values(self.fine, z, T))[:, :, :: FINE // COARSE]
         s[:, :, [0, -1]] = np.inf  # the ends are fixed
         side, kind, k, joint = np.nonzero(s < NEAR)
-        return Rows(side, kind, self.fine.at[:: FINE // COARSE][k], joint)
+        return LimitRows(side, kind, self.fine.at[:: FINE // COARSE][k], joint)
 
 
 def _lowest(a: Array, b: Array, c: Array) -> Array:
@@ -201,7 +177,7 @@ def _lowest(a: Array, b: Array, c: Array) -> Array:
 class Constraints:
     """The slacks of some constraints beyond a margin, and their derivatives, as functions of x."""
 
-    def __init__(self, bounded: Bounded, rows: Rows, x: Coordinates, margin: float = MARGIN) -> None:
+    def __init__(self, bounded: Bounded, rows: LimitRows, x: Coordinates, margin: float = MARGIN) -> None:
         self.margin = np.where(bounded.touched[rows.side, rows.kind, rows.joint], MARGIN, margin)
         self.bounded, self.x, self.side, self.kind, self.joint = bounded, x, rows.side, rows.kind, rows.joint
         shares, self.place = np.unique(rows.at, return_inverse=True)
@@ -254,7 +230,7 @@ Durations = tuple[float, float]
 
 
 def within(
-    problem: Problem, limits: Limits, z: Array, T: float, durations: Durations, tell: Tell, shift: float = 0.0
+    problem: EffortProblem, limits: MotionLimits, z: Array, T: float, durations: Durations, tell: Tell, shift: float = 0.0
 ) -> tuple[Array, float]:
     """The motion of least cost near a given one, which is best without limits, that keeps all limits at all times.
 
@@ -295,7 +271,7 @@ def _solved(bounded: Bounded, x: Coordinates, at: Array, aim: Any, tell: Tell) -
                 return at  # the caller looks at jumps that matter
         near = held.slack(at) < FAR
         elsewhere = [bounded.first(*x.at(at))] if least.min() < -MOVED else []
-        rows = _joined(Rows(*(x[near] for x in rows)), found, *elsewhere)
+        rows = _joined(LimitRows(*(x[near] for x in rows)), found, *elsewhere)
         margin += 2 * float(-least.min()) if -least.min() < SMALL else 0.0
     return None
 
@@ -310,13 +286,13 @@ def _penalized(bounded: Bounded, x: Coordinates, tell: Tell) -> Array:
     return at
 
 
-def _joined(*some: Rows) -> Rows:
+def _joined(*some: LimitRows) -> LimitRows:
     """All of them, each once."""
     all_ = np.unique(np.concatenate([np.stack(rows, axis=1) for rows in some]), axis=0)
-    return Rows(all_[:, 0].astype(int), all_[:, 1].astype(int), all_[:, 2], all_[:, 3].astype(int))
+    return LimitRows(all_[:, 0].astype(int), all_[:, 1].astype(int), all_[:, 2], all_[:, 3].astype(int))
 
 
-def impossible(robot: Model, limits: Limits, bounded: Bounded, z: Array, T: float) -> Error:
+def impossible(robot: Model, limits: MotionLimits, bounded: Bounded, z: Array, T: float) -> Error:
     """The error of a motion that cannot keep its limits: the one that it exceeds most."""
     rows, least = bounded.peaks(z, T, KEPT)
     worst = int(np.argmin(least))

@@ -23,11 +23,10 @@ from dalembert.engine.registry import STATE, TAU
 from dalembert.errors import Error, brief
 from dalembert.model.edit import without_friction
 from dalembert.model.model import Model
-from dalembert.native import compile_program
+from dalembert.native.evaluator import kernel_of
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
-from dalembert.trace.source import NumpyKernel
 
 COSTS = ("torque", "energy")
 ALLOWED = "+ - * /, powers, np.sin, np.cos, np.sqrt and @"
@@ -83,7 +82,7 @@ EFFORT = Quantity(
     coupled=_effort,
     coupled_methods=_BY,
 )
-SLOPES = Quantity(
+FORCE_SLOPES = Quantity(
     "force_slopes",
     "Joint forces with friction that does not jump, and their derivatives.",
     {**STATE, **_SLIP, "shift": Values((), "1")},
@@ -119,8 +118,4 @@ def _of_function(robot: Model, cost: Callable[..., Any]) -> Any:
         return found
 
     shapes = {"q": (n,), "qd": (n,), "qdd": (n,), "weights": (n,), "slip": ()}
-    made = differentiate(trace(power, shapes), ["q", "qd", "qdd"], mode="reverse", keep=True)
-    try:
-        return compile_program(made)
-    except ImportError:  # without llvmlite
-        return NumpyKernel(made)
+    return kernel_of(differentiate(trace(power, shapes), ["q", "qd", "qdd"], mode="reverse", keep=True))

@@ -15,7 +15,7 @@ from dalembert.derived.joints import friction_law
 from dalembert.engine.kernels import compile
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
-from dalembert.planning.costs import EXACT, SLOPES, cost_kernel
+from dalembert.planning.costs import EXACT, FORCE_SLOPES, cost_kernel
 from dalembert.planning.transcription import Transcription, metric
 
 LOG_DURATION = 3.0  # x = 3 log T: the cost of fast motions falls as T^-3, so its second derivative by x is about 1
@@ -25,12 +25,12 @@ ROUNDS = 2  # the second one begins with the metric of where the first ended
 Tell = Callable[[], None]
 
 
-class Problem:
+class EffortProblem:
     """The integral of a cost along the motions of a transcription; weights (n,) are those of the squared forces."""
 
     def __init__(self, robot: Model, motions: Transcription, cost: Any, weights: Array, slip: float) -> None:
         self.robot, self.motions, self.weights, self.slip = robot, motions, weights, slip
-        self.kernel, self.slopes = cost_kernel(robot, cost), compile(robot, SLOPES)
+        self.kernel, self.slopes = cost_kernel(robot, cost), compile(robot, FORCE_SLOPES)
         self.jumps = friction_law(robot.open).jumps
 
     def cost(self, z: Array, T: float) -> float:
@@ -51,7 +51,7 @@ class Problem:
         tau, *slopes = self.slopes(*motion, self.slip, shift)
         return tau, np.array(slopes)
 
-    def sharper(self, share: float) -> "Problem":
+    def sharper(self, share: float) -> "EffortProblem":
         """The same with a smaller slip."""
         made = copy(self)
         made.slip *= share
@@ -68,7 +68,7 @@ class Problem:
 class Coordinates:
     """x (f n,) about a motion, or (f n + 1,) with the duration: z = z0 + size P x, T = T0 exp(x[-1] / 3)."""
 
-    def __init__(self, problem: Problem, z: Array, T: float, durations: tuple[float, float]) -> None:
+    def __init__(self, problem: EffortProblem, z: Array, T: float, durations: tuple[float, float]) -> None:
         value = abs(problem.gradient(z, T)[0])
         if not np.isfinite(value):
             raise Error(f"least_effort: the cost of the smoothest motion is {value}; it must be a finite number")
@@ -111,7 +111,7 @@ class Coordinates:
         return value / self.value, self.pulled(by_z, by_duration, T) / self.value
 
 
-def descend(problem: Problem, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+def descend(problem: EffortProblem, z: Array, T: float, durations: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The motion of least cost near a given one, without limits."""
     minimize, size = optional("scipy.optimize").minimize, 0.0
     for _ in range(ROUNDS):

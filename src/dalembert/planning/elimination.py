@@ -18,10 +18,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from dalembert.algebra.spatial import Array, where
-from dalembert.native import compile_program, recycle
+from dalembert.native import recycle
+from dalembert.native.evaluator import kernel_of
 from dalembert.native.ordered import ordered
 from dalembert.trace.program import Program, trace
-from dalembert.trace.source import NumpyKernel
 
 UNBOUNDED = 1e30
 GENTLY = 0.5  # of the highest next x
@@ -183,9 +183,4 @@ def _program(name: str, m: int) -> Program:
 
 @cache
 def _kernel(name: str, m: int) -> Any:
-    """Compiled for m rows; without llvmlite the program runs on NumPy."""
-    made = _program(name, m)
-    try:
-        return compile_program(made)
-    except ImportError:
-        return NumpyKernel(made)
+    return kernel_of(_program(name, m))

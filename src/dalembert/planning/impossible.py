@@ -5,7 +5,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.model.model import Model
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows
-from dalembert.planning.limits import Terms
+from dalembert.planning.path_limits import Terms
 
 ROUNDING = 1e-12
 

@@ -12,11 +12,11 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
 from dalembert.errors import Error, LimitWarning, brief, optional, warn
 from dalembert.motion.bsplines import BSpline
-from dalembert.planning.able import with_rates
 from dalembert.planning.blas import one_thread
-from dalembert.planning.bounded import Bounded, Limits, exceeding, limits_of, within
+from dalembert.planning.bounded import Bounded, MotionLimits, exceeding, motion_limits, within
 from dalembert.planning.costs import COSTS
-from dalembert.planning.effort import Problem, Tell, descend
+from dalembert.planning.effort import EffortProblem, Tell, descend
+from dalembert.planning.given import with_rates
 from dalembert.planning.transcription import Transcription
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.dynamics import inverse_dynamics
@@ -108,9 +108,10 @@ def least_effort(
         differentiated, so it may use + - * /, powers, sin, cos and sqrt.
     through: positions on the way, {share of the duration: (n,)}.
     limits: True for the robot's own limits of positions, velocities and forces; a dictionary of what differs from them, with any of
-        "lower", "upper", "qd", "qdd" and "tau", one number or (n,) each, the last three also the least and the greatest (2, n);
-        None or False for none. They hold at all times, between samples too, and with friction as it is. Only where gravity and
-        friction together exceed a limit at an end, an instant there may be beyond it, with a `LimitWarning`.
+        "lower", "upper", "velocity", "acceleration" and "torque", one number, (n,) or a dict by joint each, the last three also
+        the least and the greatest (2, n); None or False for none. They hold at all times, between samples too, and with friction
+        as it is. Only where gravity and friction together exceed a limit at an end, an instant there may be beyond it, with a
+        `LimitWarning`.
     motor_constants: one number or (n,); 1 if left out, which "energy" does not allow.
     knots: of the splines, both ends included. More follow the best motion more closely, and take longer.
     slip_speed: friction that jumps with the sign of a velocity is smoothed within this speed while searching; forces and cost of
@@ -135,7 +136,7 @@ def least_effort(
     told, count = chosen(progress, f"least effort of {robot.name}"), iter(range(1, 10**9))
     with one_thread(), np.errstate(all="ignore"):  # a step of the search may go far
         tell = lambda: told(min(next(count), USUAL - 1), USUAL)  # noqa: E731
-        problem = Problem(robot, motions, cost, weights, slip)
+        problem = EffortProblem(robot, motions, cost, weights, slip)
         z, T = _found(problem, kept, times, tell)
         quintic = motions.smoothest(T)
         costs = problem.cost(z, T), problem.cost(quintic, T)
@@ -144,7 +145,7 @@ def least_effort(
     return _result(robot, step, motions.path(z, T), *costs, unit, motions.path(quintic, T), kept)
 
 
-def _found(problem: Problem, kept: Limits | None, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+def _found(problem: EffortProblem, kept: MotionLimits | None, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The best motion; where friction jumps, first with bounds of it, which limits outlast."""
     z, T = _free(problem, times, tell)
     if kept is None:
@@ -182,13 +183,13 @@ def _both(path: BSpline, time: Array) -> Array:
     return np.concatenate([motion.q, motion.qd], axis=-1).T
 
 
-def _free(problem: Problem, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
+def _free(problem: EffortProblem, times: tuple[float, float], tell: Tell) -> tuple[Array, float]:
     """The best motion without limits; with a free duration the best of several local minima, begun with different durations."""
     found = [descend(problem, problem.motions.smoothest(T), T, times, tell) for T in _begin(problem, times)]
     return min(found, key=lambda one: problem.cost(*one))
 
 
-def _begin(problem: Problem, times: tuple[float, float]) -> list[float]:
+def _begin(problem: EffortProblem, times: tuple[float, float]) -> list[float]:
     """Of the durations allowed, the one with which the smoothest motion costs least, a shorter one, and two longer ones."""
     if times[0] == times[1]:
         return [times[0]]
@@ -203,7 +204,7 @@ def _begin(problem: Problem, times: tuple[float, float]) -> list[float]:
 
 def _given(
     robot: "Robot", start: Any, goal: Any, duration: Any, cost: Any, constants: Any, limits: Any
-) -> tuple[tuple[Array, Array], Array, Limits | None, tuple[float, float]]:
+) -> tuple[tuple[Array, Array], Array, MotionLimits | None, tuple[float, float]]:
     """Both states (2, n), weights (n,), limits, and the shortest and the longest duration."""
     with_rates(robot, "least_effort")
     ends = _state(robot, start, "start"), _state(robot, goal, "goal")
@@ -227,7 +228,7 @@ def _given(
         times = (only := positive(duration, "least_effort: duration")), only
     with np.errstate(all="ignore"):  # absurd figures overflow, and make no finite cost
         weights = np.broadcast_to(1 / (k * k), (robot.n,)).copy()
-    return ends, weights, limits_of(robot, limits), times
+    return ends, weights, motion_limits(robot, limits), times
 
 
 def _state(robot: "Robot", given: Any, what: str) -> Array:
@@ -271,7 +272,9 @@ def _speeds(ends: tuple[Array, Array], shares: Array, points: Array, T: float) -
         return np.diff(q, axis=0) / (T * np.diff([0.0, *shares, 1.0]))[:, None]
 
 
-def _check_fixed(robot: "Robot", limits: Limits | None, ends: tuple[Array, Array], shares: Array, points: Array, T: float) -> None:
+def _check_fixed(
+    robot: "Robot", limits: MotionLimits | None, ends: tuple[Array, Array], shares: Array, points: Array, T: float
+) -> None:
     """Refuse what no motion can change: positions and forces at both ends, positions on the way, and mean speeds."""
     if limits is None:
         return

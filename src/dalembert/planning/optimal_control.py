@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import batch, flag, frozen_array, number, room, whole
-from dalembert.engine.evaluation import joint_vector
+from dalembert.arguments import batch, flag, number, room, whole
 from dalembert.engine.names import Backend
 from dalembert.errors import AccuracyWarning, Error, brief, warn
-from dalembert.planning.able import both_sides, own_limits, slip_of, with_rates
+from dalembert.model.limits import limits_of
+from dalembert.planning.dynamic_programming import LENGTHS, ControlProblem, Optimum, Search
 from dalembert.planning.feedback import Feedback
-from dalembert.planning.iterations import LENGTHS, Found, Problem, Search
-from dalembert.planning.lqr import diagonal, real
+from dalembert.planning.given import diagonal, real_vector, slip_of, with_rates
 from dalembert.progress import Progress, chosen
 from dalembert.quantities.structure import gravity_force
 from dalembert.simulation.plan import counted, over_steps
@@ -83,7 +83,7 @@ def optimal_control(
     start_velocity: ArrayLike | None = None,
     goal_velocity: ArrayLike | None = None,
     step: float = 0.02,
-    limits: bool | ArrayLike | None = False,
+    limits: bool | ArrayLike | Mapping[str, Any] | None = False,
     position: ArrayLike = 1.0,
     velocity: ArrayLike = 0.1,
     effort: ArrayLike = 1e-3,
@@ -110,8 +110,9 @@ def optimal_control(
 
     start, goal: (..., n) positions; start_velocity, goal_velocity: (..., n), at rest by default. Leading axes are problems that are
         solved at once.
-    limits: of the forces; None or False for none. True takes the model's torque limits; a number or (n,) are symmetric ones,
-        (2, n) lower and upper ones. Each step then solves a quadratic program (Tassa, Mansard and Todorov, 2014).
+    limits: of the forces; None or False for none. True takes the robot's own; a number or (n,) are symmetric ones, (2, n) the
+        least and the greatest, also as {"torque": ...}. Each step then solves a quadratic program (Tassa, Mansard and Todorov,
+        2014).
     position, velocity, effort: the diagonals of W and R, numbers or (n,); end_position, end_velocity: that of W_end.
     holding: forces (..., n) that cost nothing, 0 by default. With robot.gravity_force(goal) the arm stays at the goal; else it
         stays where it needs less force.
@@ -143,7 +144,7 @@ def optimal_control(
     _room(prod(lead), steps, n)
     flat = {what: np.broadcast_to(x, (*lead, n)).reshape(prod(lead), n) for what, x in states.items()}
     running, ending, cost = _weights(n, float(step), position, velocity, effort, end_position, end_velocity)
-    problem = Problem(
+    problem = ControlProblem(
         robot, float(step),
         np.concatenate([flat["start"], flat["start_velocity"]], axis=-1),
         np.concatenate([flat["goal"], flat["goal_velocity"]], axis=-1),
@@ -172,7 +173,7 @@ def _weights(n: int, h: float, *given: Any) -> tuple[Array, Array, Array]:
 
 def _state(robot: Any, given: Any, name: str) -> Array:
     """Positions, velocities or forces (..., n), finite."""
-    x = np.zeros(robot.n) if given is None else real(joint_vector(robot, "optimal_control", name, given), name)
+    x = np.zeros(robot.n) if given is None else real_vector(robot, "optimal_control", name, given)
     if not np.isfinite(x).all():
         raise Error(f"optimal_control: {name} must be finite, got {brief(given)}")
     return x
@@ -181,23 +182,10 @@ def _state(robot: Any, given: Any, name: str) -> Array:
 def _limits(robot: Any, given: Any) -> tuple[Array, Array] | None:
     if given is False or given is None:
         return None
-    if given is True:
-        most = own_limits(robot, "effort_limit")
-        if np.isinf(most).all():
-            raise Error(f"optimal_control: {robot.name} has no torque limits; give limits=... as numbers, in N m or N")
-        lower, upper = -most, most
-    else:
-        most, n = frozen_array(given, None, "optimal_control: limits"), robot.n
-        if most.shape not in ((), (n,), (2, n)):
-            raise Error(f"optimal_control: limits must be True, one number, {n} numbers, or (2, {n}), got shape {most.shape}")
-        lower, upper = both_sides(most, n)
-    wrong = np.flatnonzero(lower >= upper)
-    if len(wrong):
-        i = int(wrong[0])
-        raise Error(
-            f"optimal_control: the limits of joint {robot.joint_names[i]!r} leave no room: {lower[i]:g} to {upper[i]:g}; the lower "
-            "must be below the upper"
-        )
+    named = given if given is True or isinstance(given, Mapping) else {"torque": given}
+    lower, upper = limits_of(robot, named, "optimal_control: limits", ("torque",))["torque"]
+    if given is True and np.isinf(upper).all():
+        raise Error(f"optimal_control: {robot.name} has no torque limits; give limits=... as numbers, in N m or N")
     huge = np.finfo(float).max ** 0.25  # differences of limits must be numbers
     return np.maximum(lower, -huge), np.minimum(upper, huge)
 
@@ -218,7 +206,7 @@ def _room(count: int, steps: int, n: int) -> None:
     room(f"optimal_control: {count:,} problems of {steps:,} steps", size, "use fewer problems, or a larger step")
 
 
-def _result(robot: Any, problem: Problem, found: Found, lead: tuple[int, ...]) -> OptimalControl:
+def _result(robot: Any, problem: ControlProblem, found: Optimum, lead: tuple[int, ...]) -> OptimalControl:
     steps, _, n = found.u.shape
 
     def shaped(x: Array) -> Array:

@@ -17,7 +17,7 @@ from dalembert.native import recycle
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED, Profile, Rows, profile
 from dalembert.planning.impossible import why_not
-from dalembert.planning.limits import Limits, Terms, rubbing, smooth_friction, terms
+from dalembert.planning.path_limits import JointLimits, Terms, rubbing, smooth_friction, terms
 
 PARTS = 4  # of an interval between whose ends limits are looked at
 ROUNDS = 20  # at most, for friction alone; most motions take 5
@@ -33,7 +33,7 @@ NEARLY = 1e-3  # the same where forces were looked at, since the next round woul
 SLOWEST = 1e-4  # of the largest ds/dt: no tangent is taken below it
 
 
-class Found(NamedTuple):
+class Parametrized(NamedTuple):
     """The points, the profile, what limits say there, and by how much they are exceeded anywhere, as a share."""
 
     s: Array
@@ -65,15 +65,15 @@ class Slack(NamedTuple):
         return cls(np.zeros((intervals, m)), np.zeros((intervals, m)), np.ones(intervals + 1))
 
 
-def parametrize(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float | None) -> Found:
+def parametrize(robot: Model, curve: Curve, known: JointLimits, s: Array, tolerance: float | None) -> Parametrized:
     """The highest speed at points s (N + 1,) of the curve, and more points where they are too few for the tolerance."""
     return _at_points(robot, curve, known, s) if tolerance is None else _everywhere(robot, curve, known, s, tolerance)
 
 
-def _at_points(robot: Model, curve: Curve, known: Limits, s: Array) -> Found:
-    """Limits hold at the points."""
+def _at_points(robot: Model, curve: Curve, known: JointLimits, s: Array) -> Parametrized:
+    """JointLimits hold at the points."""
     points = terms(robot, curve, s, known)
-    return Found(s, _settling(robot, curve, points, s, MET, gently=False), points, np.nan)
+    return Parametrized(s, _settling(robot, curve, points, s, MET, gently=False), points, np.nan)
 
 
 def _settling(robot: Model, curve: Curve, points: Terms, s: Array, share: float, gently: bool) -> Profile:
@@ -89,8 +89,8 @@ def _settling(robot: Model, curve: Curve, points: Terms, s: Array, share: float,
     raise AssertionError
 
 
-def _everywhere(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float) -> Found:
-    """Limits hold between the points, too; where rounds do not get there, with twice as many points."""
+def _everywhere(robot: Model, curve: Curve, known: JointLimits, s: Array, tolerance: float) -> Parametrized:
+    """JointLimits hold between the points, too; where rounds do not get there, with twice as many points."""
     best = _refined(robot, curve, known, s, tolerance)
     for _ in range(DOUBLINGS):
         if best.over <= tolerance:
@@ -100,18 +100,18 @@ def _everywhere(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: 
     return best
 
 
-def _refined(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: float) -> Found:
+def _refined(robot: Model, curve: Curve, known: JointLimits, s: Array, tolerance: float) -> Parametrized:
     """The best of some rounds: the first one that exceeds no limit and has settled, else the one that exceeds them least."""
     points, *inner = _terms(robot, curve, known, s)
     solved, reason, viscous = _settling(robot, curve, points, s, ROUGHLY, gently=True), "", rubbing(robot).by_speed
-    x, slack, best = solved.x, Slack.none(len(s) - 1, points.a.shape[1]), Found(s, solved, points, np.inf)
+    x, slack, best = solved.x, Slack.none(len(s) - 1, points.a.shape[1]), Parametrized(s, solved, points, np.inf)
     for number in count(1):
         settled = not viscous or (number > 1 and _settled(solved.x, x, NEARLY))
         if reason:  # too much was taken off: finer points need less
             coarse, new = np.ones(len(s) - 1, dtype=bool), slack
         else:
             excess, new = _between(robot, points, inner, solved)
-            x, found = solved.x, Found(s, solved, points, float(excess.max()))
+            x, found = solved.x, Parametrized(s, solved, points, float(excess.max()))
             best = _better(best, found, tolerance)
             if found.over <= tolerance and settled:
                 return found
@@ -129,12 +129,12 @@ def _refined(robot: Model, curve: Curve, known: Limits, s: Array, tolerance: flo
     raise AssertionError
 
 
-def _better(first: Found, second: Found, tolerance: float) -> Found:
+def _better(first: Parametrized, second: Parametrized, tolerance: float) -> Parametrized:
     """That which exceeds limits less, and of two that keep them the faster one."""
     return min(first, second, key=lambda found: (max(found.over, tolerance), moments(found.s, found.profile.x)[-1]))
 
 
-def _terms(robot: Model, curve: Curve, known: Limits, s: Array) -> list[Terms]:
+def _terms(robot: Model, curve: Curve, known: JointLimits, s: Array) -> list[Terms]:
     """What limits say at the points, and between them at one place after the other: arrays of that size stay in the cache."""
     places = [s, *(s[:-1] + k / PARTS * np.diff(s) for k in range(1, PARTS))]
     return [terms(robot, curve, place, known) for place in places]

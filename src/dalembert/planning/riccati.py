@@ -71,8 +71,7 @@ def _expanded(Vx: Any, V: Any, Pq: Any, Pv: Any, Pu: Any, h: Any) -> tuple[Array
     P = np.concatenate([Pq, Pv, Pu], axis=1)
     Vqq, Vqv, Vvv = V[:n, :n], V[:n, n:], V[n:, n:]
     mixed = h * Vqq + Vqv  # by q and v'
-    both = matrix({(i, j): h * (mixed[i, j] + Vqv[j, i]) + Vvv[i, j] for i in range(n) for j in range(i, n)}, n)
-    T = _symmetric(both) @ P
+    T = _unpacked([h * (mixed[i, j] + Vqv[j, i]) + Vvv[i, j] for i in range(n) for j in range(i, n)], n) @ P
     U = mixed @ P
     entries: dict[tuple[int, int], Any] = {}
     for i in range(3 * n):
@@ -84,11 +83,6 @@ def _expanded(Vx: Any, V: Any, Pq: Any, Pv: Any, Pu: Any, h: Any) -> tuple[Array
     slope = h * Vx[:n] + Vx[n:]
     g = rotate(P.T, slope)
     return matrix(entries, 3 * n), np.concatenate([g[:n] + Vx[:n], g[n:]])
-
-
-def _symmetric(upper: Any) -> Array:
-    n = len(upper)
-    return matrix({(i, j): upper[min(i, j), max(i, j)] for i in range(n) for j in range(n)}, n)
 
 
 def _on_diagonal(M: Any, d: Any) -> Array:

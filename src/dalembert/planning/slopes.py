@@ -41,7 +41,7 @@ def _slopes(model: Model, make: Make, method: str, optional: tuple[str, ...], *,
     return body
 
 
-SLOPES = Quantity(
+ACCELERATION_SLOPES = Quantity(
     "acceleration_slopes",
     "Derivatives of accelerations by positions, velocities and forces.",
     _STATE,

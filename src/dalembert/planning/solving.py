@@ -44,7 +44,7 @@ class Task(NamedTuple):
         return np.logical_and.reduce(apart <= self.tolerance**2, axis=-1)
 
 
-class Found(NamedTuple):
+class Solutions(NamedTuple):
     """The best q of each target (B, n), what is left there, squared, (B, 2), and how many starts it took (B,)."""
 
     q: Array
@@ -77,10 +77,10 @@ class Places:
             self.target[which] = target
 
 
-def solve(task: Task, target: Array, first: Array, told: Progress) -> Found:
+def solve(task: Task, target: Array, first: Array, told: Progress) -> Solutions:
     """All targets (B, 4, 4) from their first starts (B, n), then from those of the task; the work is shared by threads."""
     count = len(target)
-    found = Found(first.copy(), np.full((count, 2), np.inf), np.ones(count, dtype=int))
+    found = Solutions(first.copy(), np.full((count, 2), np.inf), np.ones(count, dtype=int))
     workers = max(1, min(threads.get_threads(), count // (2 * PLACES)))
     ends = [count * k // workers for k in range(workers + 1)]
     stop = Event()
@@ -88,7 +88,7 @@ def solve(task: Task, target: Array, first: Array, told: Progress) -> Found:
     def job(part: slice, told: Progress) -> Callable[[], None]:
         def work() -> None:
             try:
-                _solve(task, target[part], Found(*(x[part] for x in found)), told, stop)
+                _solve(task, target[part], Solutions(*(x[part] for x in found)), told, stop)
             except BaseException:  # for example Ctrl-C: the other threads need not finish
                 stop.set()
                 raise
@@ -101,7 +101,7 @@ def solve(task: Task, target: Array, first: Array, told: Progress) -> Found:
     return found
 
 
-def _solve(task: Task, target: Array, found: Found, told: Progress, stop: Event) -> None:
+def _solve(task: Task, target: Array, found: Solutions, told: Progress, stop: Event) -> None:
     """Fill `found`, whose q are the first starts."""
     count = len(target)
     which = np.arange(min(PLACES, count))  # the target at each place
@@ -131,7 +131,7 @@ def _solve(task: Task, target: Array, found: Found, told: Progress, stop: Event)
             which, last, places = _narrowed(task, which, last, places, np.flatnonzero(~over))
 
 
-def _keep(task: Task, found: Found, which: Array, at: Array, places: Places, cost: Array) -> None:
+def _keep(task: Task, found: Solutions, which: Array, at: Array, places: Places, cost: Array) -> None:
     """What the targets at some places have found, where it is nearer than before."""
     at = at[cost[at] < task.cost(found.apart[which[at]])]
     found.q[which[at]], found.apart[which[at]] = places.best_q[at], places.best[at]
@@ -146,7 +146,7 @@ def _narrowed(task: Task, which: Array, last: Array, places: Places, kept: Array
     return which[kept], last[kept], narrow
 
 
-def polish(task: Task, target: Array, found: Found) -> None:
+def polish(task: Task, target: Array, found: Solutions) -> None:
     """Bring what was not reached to the nearest pose around; the damping grows where it gets no nearer, and falls elsewhere."""
     left = np.flatnonzero(~task.met(found.apart))
     for k in range(0, len(left), PLACES):

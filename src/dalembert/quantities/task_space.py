@@ -153,7 +153,7 @@ def _asked(
     chosen, described = row_indices(rows), quantity_named(quantity)
 
     def guard(result: Array, q: Array, batch: tuple[int, ...]) -> None:
-        q = np.broadcast_to(np.real(q), (*batch, robot.n))
+        q = np.broadcast_to(np.real(q), (*batch, robot.nq))
         check_regular(robot, described, described.method, (result,), q, batch)
         _check_independent(robot, quantity, q, link, _conditions(robot, q, link, frame, chosen, point, damping))
 
@@ -168,7 +168,7 @@ def _check_independent(robot: Model, quantity: str, q: Array, link: str | None, 
         return
     state, count = int(np.argmax(singular)), int(singular.sum())
     about = f"{quantity}: J M^-1 J^T of {named(robot, link)} of {robot.name} is singular"
-    shown = np.array2string(q.reshape(-1, robot.n)[state], precision=6, separator=", ")
+    shown = np.array2string(q.reshape(-1, robot.nq)[state], precision=6, separator=", ")
     where = (
         f"condition number {conditions[state]:.2g} at q = {shown}; leave out rows that the link cannot follow there (rows=...)"
         ", or give (more) damping=..."
@@ -186,7 +186,7 @@ def _conditions(
 
     0 where inputs are not finite or the mass matrix is singular, inf where a row is zero.
     """
-    flat = q.reshape(-1, robot.n)
+    flat = q.reshape(-1, robot.nq)
     damping = damping if damping is None else np.clip(np.real(damping), -1e100, 1e100)  # squares stay finite
     offset = np.broadcast_to(0.0 if point is None else np.real(np.asarray(point)), (*q.shape[:-1], 3)).reshape(-1, 3)
     extra = np.broadcast_to(0.0 if damping is None else np.real(np.asarray(damping)) ** 2, q.shape[:-1]).reshape(-1)

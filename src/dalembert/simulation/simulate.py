@@ -18,6 +18,7 @@ from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.positions import without_poses
 from dalembert.model.wrench import Wrench
@@ -161,7 +162,7 @@ def _kind(robot: Model, integrator: Any, velocities: Any, restitution: Any, slip
 
 def saturated(forces: Forces, robot: Model) -> Forces:
     """Forces that stay within the torque limits."""
-    most = np.array([joint.effort_limit for joint in robot.joints])
+    most = own_limit(robot, "torque")
     if forces.array is not None:
         return forces._replace(array=np.clip(forces.array, -most, most))
     function = cast("Callable[..., Any]", forces.function)

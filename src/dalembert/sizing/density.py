@@ -29,7 +29,7 @@ def density(case: Case, force: Array, samples: int) -> Density:
     arm, most = case.arm, np.where(force > 0, force, 1.0)
     ranges: dict[str, Any] = {
         "q": (case.lower, case.upper),
-        "qd": (-case.speed, case.speed),
+        "qd": (-case.velocity, case.velocity),
         "qdd": (-case.acceleration, case.acceleration),
     }
     low, high = case.payload
@@ -44,4 +44,4 @@ def density(case: Case, force: Array, samples: int) -> Density:
     counts = found.counts.copy()
     counts[..., 0] += found.below
     counts[..., -1] += found.above
-    return Density(counts, np.where(case.speed > 0, case.speed, 1.0), most)
+    return Density(counts, np.where(case.velocity > 0, case.velocity, 1.0), most)

@@ -13,6 +13,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, instance, listed, number, numbers, positive
 from dalembert.errors import Error, brief, unknown
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.values import Frozen, Value
 from dalembert.storage.opening import file_path, opened
@@ -164,7 +165,7 @@ def motor_curves(robot: Model, given: Any) -> tuple[MotorCurve | None, ...]:
     if isinstance(given, str | Path):
         given = MotorCurve.load(given)
     if given is None:
-        return tuple(_limits(joint.effort_limit, joint.velocity_limit) for joint in robot.joints)
+        return tuple(map(_limits, own_limit(robot, "torque").tolist(), own_limit(robot, "velocity").tolist()))
     if isinstance(given, MotorCurve):
         return (given,) * robot.n
     if isinstance(given, Mapping):
@@ -185,11 +186,11 @@ def motor_curves(robot: Model, given: Any) -> tuple[MotorCurve | None, ...]:
     return tuple(curves)
 
 
-def _limits(effort: float, speed: float) -> MotorCurve | None:
-    """The limits of a model as a curve; files write 0 for a limit that they do not know."""
-    if not 0 < effort < np.inf:
+def _limits(torque: float, velocity: float) -> MotorCurve | None:
+    """The limits of a model as a curve."""
+    if np.isinf(torque):
         return None
-    return MotorCurve([0.0, speed], [effort, effort]) if 0 < speed < np.inf else MotorCurve([0.0], [effort])
+    return MotorCurve([0.0], [torque]) if np.isinf(velocity) else MotorCurve([0.0, velocity], [torque, torque])
 
 
 def limits_at(curves: tuple[MotorCurve | None, ...], qd: Array) -> Array:

@@ -50,7 +50,7 @@ def payload_map(case: Case, joints: Any = None) -> PayloadMap:
     moving = standing
     corners = _corners(case.n)
     for signs in corners:
-        qd = signs * case.speed
+        qd = signs * case.velocity
         least = largest(case.arm.parts(flat, np.broadcast_to(qd, flat.shape)), case.arm.allowed(case.curves, qd), case.acceleration)
         moving = np.minimum(moving, least)
     shape = q.shape[:-1]

@@ -67,7 +67,7 @@ class Sizing:
         rows[0] += [] if self.duty is None else ["duty peak", "duty margin", "rms", "continuous", "rms margin"]
         for j, (most, least) in enumerate(zip(self.strongest, self.tightest, strict=True)):
             known = self.case.curves[j] is not None
-            row = [self.robot.joint_names[j], *map(show, (self.case.speed[j], self.case.acceleration[j], abs(most.tau)))]
+            row = [self.robot.joint_names[j], *map(show, (self.case.velocity[j], self.case.acceleration[j], abs(most.tau)))]
             row += [self.units[j], show(most.payload)] + ([share(least.margin), show(abs(least.qd[j]))] if known else ["", ""])
             if self.duty is not None:
                 row += [show(abs(self.duty.peak[j])), share(self.duty.margin[j]) if known else "", show(self.duty.rms[j])]
@@ -132,7 +132,7 @@ class Sizing:
         case, found = self.case, dict[str, Any]()
         found["robot"], found["joints"], found["units"] = self.robot.name, list(self.robot.joint_names), self.units
         found["payload"], found["link"], found["samples"] = list(case.payload), case.arm.link, self.samples
-        ranges = {name: getattr(case, name) for name in ("lower", "upper", "speed", "acceleration")} | {"com": case.arm.com}
+        ranges = {name: getattr(case, name) for name in ("lower", "upper", "velocity", "acceleration")} | {"com": case.arm.com}
         found |= _plain(ranges | {"peak": self.peak, "margin": self.margin, "largest_payload": self.largest_payload})
         found["strongest"], found["tightest"] = [state(x) for x in self.strongest], [state(x) for x in self.tightest]
         found["envelope"] = _plain(self.envelope)

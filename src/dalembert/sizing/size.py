@@ -1,14 +1,14 @@
 """The choice of motors: what an arm asks of them over all its states, and over a duty cycle."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import frozen_array, number, whole
+from dalembert.arguments import frozen_array, whole
 from dalembert.errors import Error, brief
+from dalembert.model.limits import each_joint, own_limit
 from dalembert.model.model import Model, a_robot
 from dalembert.progress import Progress, chosen
 from dalembert.sizing.density import density
@@ -30,10 +30,10 @@ def size(
     motor: Any = None,
     duty: Any = None,
     *,
-    speed: Any = None,
-    acceleration: Any = None,
     lower: Any = None,
     upper: Any = None,
+    velocity: Any = None,
+    acceleration: Any = None,
     com: ArrayLike = (0.0, 0.0, 0.0),
     link: str | None = None,
     section: Any = None,
@@ -47,17 +47,17 @@ def size(
 
     payload: kg, one mass or the ends of a range, a point at `com` in the axes of the end link, or of `link`. motor: a `MotorCurve`
     for all joints, a list of one for each, a dict by joint, or a file of them; by default the limits of the model. duty: a
-    `Trajectory` or a path, whose forces are computed anew for the payload. speed, acceleration, lower, upper: ranges of the states,
-    one number, one for each joint, or a dict by joint. By default: the limits of the model, or of the motors, or the largest
-    speed of the duty cycle; the largest acceleration of the duty cycle, or full speed in 0.5 s; a full turn of joints without
-    limits. section: two joints by name, for the payload map; by default those that move the hand most. samples: how many
-    random states.
+    `Trajectory` or a path, whose forces are computed anew for the payload. lower, upper, velocity, acceleration: the limits within
+    which states are taken, one number, one for each joint, or a dict by joint. By default: those of the model, or of the motors, or
+    the largest speed of the duty cycle; the largest acceleration of the duty cycle, or full speed in 0.5 s; a full turn of joints
+    without limits. section: two joints by name, for the payload map; by default those that move the hand most. samples: how
+    many random states.
 
     >>> import dalembert as da
     >>> arm = da.robot("two_link")
     >>> motor = da.MotorCurve([0.0, 2.0, 4.0], peak=[150.0, 150.0, 60.0], continuous=[70.0, 70.0, 30.0])
     >>> move = da.quintic([0.0, 0.0], [1.0, 0.5], duration=2.0)
-    >>> found = arm.size(payload=(0, 2), motor=motor, duty=move, speed=2.0, samples=2000)
+    >>> found = arm.size(payload=(0, 2), motor=motor, duty=move, velocity=2.0, samples=2000)
     >>> found.margin.round(1).tolist(), bool((found.duty.rms < found.duty.continuous).all())
     ([1.6, 3.7], True)
     """
@@ -66,7 +66,7 @@ def size(
     load, count = _ends(payload), whole(samples, "samples", 1, MOST)
     motion = None if duty is None else motion_of(robot, duty)
     low, high = _positions(robot, lower, upper)
-    rate = _speeds(robot, speed, curves, motion)
+    rate = _velocities(robot, velocity, curves, motion)
     pull = _accelerations(robot, acceleration, rate, motion)
     case = Case(arm, curves, load, low, high, rate, pull)
     tell = chosen(progress, f"sizing {robot.name}")
@@ -103,26 +103,16 @@ def _ends(payload: Any) -> tuple[float, float]:
     return ends[0], ends[-1]
 
 
-def _each(robot: Model, given: Any, what: str, least: float = -np.inf) -> Array:
-    """A number for each joint, (n,), from one for all, one for each or some by name; NaN where none is given."""
-    if given is None:
-        return np.full(robot.n, np.nan)
-    if isinstance(given, Mapping):
-        values = robot.to_array({name: number(x, f"{what} of joint {name!r}") for name, x in given.items()}, default=0.0)
-        named = np.array([name in given for name in robot.joint_names])
-    else:
-        values, named = frozen_array(given, None, what), np.ones(robot.n, dtype=bool)
-        if values.shape not in ((), (robot.n,)):
-            raise Error(f"{what} must be one number, or {robot.n} (one for each joint of {robot.name}), got shape {values.shape}")
-        values = np.broadcast_to(values, (robot.n,))
-    if (bad := named & (values < least)).any():
-        j = int(bad.argmax())
-        raise Error(f"{what} of joint {robot.joint_names[j]!r} must be at least {least:g}, got {values[j]:g}")
-    return np.where(named, values, np.nan)
+def _size(robot: Model, given: Any, what: str) -> Array:
+    """A number of 0 or more for each joint, (n,); NaN where none is given."""
+    values = each_joint(robot, given, what)
+    for j in np.flatnonzero((values < 0) | np.isinf(values)):
+        raise Error(f"{what} of joint {robot.joint_names[j]!r} must be finite and not negative, got {values[j]:g}")
+    return values
 
 
 def _positions(robot: Model, lower: Any, upper: Any) -> tuple[Array, Array]:
-    low, high = _each(robot, lower, "lower"), _each(robot, upper, "upper")
+    low, high = each_joint(robot, lower, "lower"), each_joint(robot, upper, "upper")
     low, high = np.where(np.isnan(low), robot.lower, low), np.where(np.isnan(high), robot.upper, high)
     for j, joint in enumerate(robot.joints):
         if np.isfinite(low[j]) and np.isfinite(high[j]):
@@ -136,26 +126,27 @@ def _positions(robot: Model, lower: Any, upper: Any) -> tuple[Array, Array]:
     return low, high
 
 
-def _speeds(robot: Model, given: Any, curves: tuple[MotorCurve | None, ...], motion: Any) -> Array:
+def _velocities(robot: Model, given: Any, curves: tuple[MotorCurve | None, ...], motion: Any) -> Array:
     """Given, or the limit of the model or the motor, or the largest speed of the duty cycle."""
-    values = _each(robot, given, "speed", 0.0)
+    values = _size(robot, given, "velocity")
+    own = own_limit(robot, "velocity")
     for j in np.flatnonzero(np.isnan(values)):
         joint, curve = robot.joints[j], curves[j]
-        limits = [x for x in (joint.velocity_limit, np.inf if curve is None else curve.top_speed) if 0 < x < np.inf]
+        limits = [x for x in (own[j], np.inf if curve is None else curve.top_speed) if 0 < x < np.inf]
         if limits:
             values[j] = min(limits)
         elif motion is not None:
             values[j] = np.abs(motion.qd[:, j]).max()
         else:
             raise Error(
-                f"joint {joint.name!r} of {robot.name} has no velocity limit; give speed=1.5 (rad/s or m/s), one number or one for "
-                "each joint, a duty cycle, or motor curves"
+                f"joint {joint.name!r} of {robot.name} has no velocity limit; give velocity=1.5 (rad/s or m/s), one number or one "
+                "for each joint, a duty cycle, or motor curves"
             )
     return values
 
 
 def _accelerations(robot: Model, given: Any, speed: Array, motion: Any) -> Array:
     """Given, or the largest of the duty cycle, or what reaches full speed in half a second."""
-    values = _each(robot, given, "acceleration", 0.0)
+    values = _size(robot, given, "acceleration")
     moved = np.zeros(robot.n) if motion is None else np.abs(motion.qdd).max(axis=0)
     return np.where(np.isnan(values), np.where(moved > 0, moved, speed / RISE), values)

@@ -30,7 +30,7 @@ class Case(NamedTuple):
     payload: tuple[float, float]
     lower: Array
     upper: Array
-    speed: Array
+    velocity: Array
     acceleration: Array
 
     @property
@@ -106,7 +106,7 @@ def states(case: Case, rng: np.random.Generator, count: int) -> tuple[Array, Arr
     """Random positions and speeds, (count, n); each speed is at an end of its range as often as within."""
     q = rng.uniform(case.lower, case.upper, (count, case.n))
     within, ends = rng.uniform(-1, 1, (count, case.n)), rng.choice([-1.0, 1.0], (count, case.n))
-    return q, case.speed * np.where(rng.random((count, case.n)) < 0.5, ends, within)
+    return q, case.velocity * np.where(rng.random((count, case.n)) < 0.5, ends, within)
 
 
 class Samples(NamedTuple):
@@ -127,7 +127,7 @@ def search(case: Case, samples: int, bins: int, tell: Progress) -> Samples:
         q, qd = states(case, rng, min(many, samples - done))
         parts, start = case.arm.parts(q, qd), part % STARTS
         made = forces(case, qd, parts)
-        _widen(found.envelope, case.speed, qd, made)
+        _widen(found.envelope, case.velocity, qd, made)
         found.burdens.add(start, _burdens(case, qd, made), np.concatenate([q, qd], axis=-1))
         if case.limited:
             least = 1 / max(float(found.lightness.values[start, 0]), 1e-300)
@@ -152,7 +152,7 @@ def _search(case: Case, figures: Callable[[Case, Array, Array], Array], k: int) 
 
 def _ends(case: Case) -> tuple[Array, Array]:
     """Of the ranges of states, (2 n,) each."""
-    return np.concatenate([case.lower, -case.speed]), np.concatenate([case.upper, case.speed])
+    return np.concatenate([case.lower, -case.velocity]), np.concatenate([case.upper, case.velocity])
 
 
 def _too_heavy(case: Case, qd: Array, parts: Parts, mass: float) -> Array:
@@ -181,7 +181,7 @@ def enveloped(case: Case, sampled: Array, heavy: Found) -> Array:
     which, own = np.repeat(np.arange(2 * n), NODES), np.tile(np.arange(NODES), 2 * n)
     low, high = (np.tile(x, (2 * n * NODES, 1)) for x in _ends(case))
     rows, columns = np.arange(len(which)), n + which % n
-    low[rows, columns] = high[rows, columns] = (2 * own / (NODES - 1) - 1) * case.speed[which % n]
+    low[rows, columns] = high[rows, columns] = (2 * own / (NODES - 1) - 1) * case.velocity[which % n]
     at = np.repeat(seeds, NODES, axis=1)
     at[:, rows, columns] = low[rows, columns]
     search = _search(case, burdens, 3 * n)._replace(which=which, low=low, high=high)
@@ -189,7 +189,7 @@ def enveloped(case: Case, sampled: Array, heavy: Found) -> Array:
     through = (2 * np.arange(bins) + 1) / bins - 1
     for j in range(n):
         tried = np.repeat(found.at[:, which % n == j].reshape(-1, 1, 2 * n), bins, axis=1)
-        tried[..., n + j] = through * case.speed[j]
+        tried[..., n + j] = through * case.velocity[j]
         q, qd = np.split(tried, 2, axis=-1)
         made = forces(case, qd, case.arm.parts(q, qd))
         wider[0, j] = np.minimum(wider[0, j], made.low[..., j].min(axis=(0, 1)))

@@ -8,6 +8,7 @@ import numpy as np
 from dalembert.arguments import by_name, choice, numbers
 from dalembert.derived.varied import FRICTION, GRAVITY, LOAD, PLACE
 from dalembert.errors import Error, brief
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.native.drawn import FIXED, HASHED, SPREAD, STEPPED
 
@@ -38,7 +39,7 @@ def default(robot: Model, name: str) -> tuple[Any, Any] | None:
     if name == "q" and not robot.runs:
         return robot.lower, robot.upper
     if name in ("qd", "tau"):
-        most = np.array([getattr(j, "velocity_limit" if name == "qd" else "effort_limit") for j in robot.joints], dtype=float)
+        most = own_limit(robot, "velocity" if name == "qd" else "torque")
         return -most, most
     return (np.zeros(3), np.zeros(3)) if name == PLACE else None
 

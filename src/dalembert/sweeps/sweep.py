@@ -11,6 +11,7 @@ from dalembert.arguments import choice, whole
 from dalembert.engine.kernels import BACKENDS, LARGE
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, PerformanceWarning, warn
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.native import machine
 from dalembert.native.drawn import drawn
@@ -122,8 +123,8 @@ def _samples(samples: Any, ranges: Sequence[Range]) -> int:
 
 def _efforts(robot: Model, made: Recorded) -> dict[str, Any]:
     """The limits that the robot itself has for results."""
-    efforts = np.array([joint.effort_limit for joint in robot.joints], dtype=float)
-    return {name: efforts for name, unit in made.units.items() if unit == "N m or N"}
+    most = own_limit(robot, "torque")
+    return {name: most for name, unit in made.units.items() if unit == "N m or N"}
 
 
 def _backend(backend: Any, program: Program) -> str:

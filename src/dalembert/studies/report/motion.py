@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
+from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.positions import with_poses
 from dalembert.motion.paths import quintic
@@ -42,7 +43,7 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     low, high = ranges(robot, reach)
     middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
     low, high = middle - half, middle + half  # of a wide range its middle
-    fastest = np.array([joint.velocity_limit or np.inf for joint in robot.joints])  # files write 0 for unknown
+    fastest = own_limit(robot, "velocity")
     share = np.modf((np.arange(robot.n) + 1) * 0.6180339887)[0]  # of the golden ratio: spread evenly, never twice the same
     middle = (0.5 + 0.3 * (share - 0.5)) * high + (0.5 - 0.3 * (share - 0.5)) * low
     move = np.minimum((0.36 + 0.3 * share) * (high - low), fastest * duration / PEAK)
@@ -101,8 +102,8 @@ def torque_limits(robot: Model, motion: SampledMotion) -> Array:
     """The least and the greatest force of every joint, (2, n): the motion's own, else the robot's."""
     if motion.limits is not None:
         return motion.limits
-    most = [joint.effort_limit or np.inf for joint in robot.joints]
-    return np.array([[-x for x in most], most])
+    most = own_limit(robot, "torque")
+    return np.array([-most, most])
 
 
 def largest_torques(robot: Model, motion: SampledMotion) -> Array:

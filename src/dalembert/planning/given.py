@@ -1,14 +1,14 @@
-"""What planning asks of robots, and reads from them: joints with rates, their limits, and friction that can be smoothed."""
+"""What planning is given, checked: robots whose velocities are rates, smooth friction, weights, and joint vectors."""
 
 from typing import Any
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import positive
+from dalembert.arguments import frozen_array, numbers, positive
 from dalembert.derived.joints import friction_law
-from dalembert.engine.evaluation import uncharted
-from dalembert.errors import Error
+from dalembert.engine.evaluation import joint_vector, uncharted
+from dalembert.errors import Error, brief
 from dalembert.model.model import Model, a_robot, refuse_loops
 
 
@@ -23,17 +23,6 @@ def with_rates(robot: Any, function: str) -> Any:
     return robot
 
 
-def own_limits(robot: Model, of: str) -> Array:
-    """The "effort_limit" or "velocity_limit" of each joint, (n,); infinite where there is none, for which files write 0."""
-    return np.array([getattr(joint, of) or np.inf for joint in robot.joints], dtype=float)
-
-
-def both_sides(limit: Array, n: int | None = None) -> Array:
-    """The least and the greatest values (2, n), from those or from the greatest alone, one number or (n,)."""
-    pair = limit if limit.ndim == 2 else np.array([-limit, limit])
-    return pair if n is None or pair.ndim == 2 else np.repeat(pair[:, None], n, axis=1)
-
-
 def slip_of(robot: Model, slip_speed: Any, function: str) -> float:
     """The speed within which Coulomb friction is smooth; 0 where there is none, and none was given."""
     if slip_speed is not None:
@@ -44,3 +33,17 @@ def slip_of(robot: Model, slip_speed: Any, function: str) -> float:
             "slip_speed=0.1 or so for smooth friction, or use robot.without_friction()"
         )
     return 0.0
+
+
+def diagonal(given: Any, n: int, what: str) -> Array:
+    """The diagonal (n,) of a weight: a number or one for each joint, none of them negative."""
+    weight = frozen_array(given, None, what)
+    if weight.shape not in ((), (n,)) or (weight < 0).any():
+        raise Error(f"{what} must be one number, or one for each of the {n} joints, and not negative; got {brief(given)}")
+    return np.broadcast_to(weight, (n,))
+
+
+def real_vector(robot: Model, function: str, name: str, value: Any) -> Array:
+    """Real numbers (..., n), one for each joint."""
+    numbers(value, f"{function}: {name}")
+    return joint_vector(robot, function, name, value)

@@ -18,14 +18,16 @@ from dalembert.algebra.spatial import Array, cross, rotate_back, split
 from dalembert.arguments import positive
 from dalembert.derived.task_space import ROWS
 from dalembert.errors import Error, LimitWarning, SingularWarning, brief, warn
+from dalembert.model.limits import own_limit
 from dalembert.motion.hand import HandSamples, sample
 from dalembert.motion.paths import Spline
 from dalembert.native.ordered import ordered
 from dalembert.planning import solving
-from dalembert.planning.finding import PULL, Request, random_starts, solutions
-from dalembert.planning.inverse import positions, request
-from dalembert.planning.reach import ANGULAR
-from dalembert.planning.solving import Found, measured
+from dalembert.planning.given import real_vector
+from dalembert.planning.inverse_kinematics import request
+from dalembert.planning.reaching_step import ANGULAR
+from dalembert.planning.solutions import PULL, Request, random_starts, solutions
+from dalembert.planning.solving import Solutions, measured
 from dalembert.progress import chosen
 from dalembert.quantities.dynamics import inverse_dynamics
 from dalembert.quantities.kinematics import jacobian, jacobian_rate, pose
@@ -53,7 +55,7 @@ def follow(
     step: float = 1e-2,
     rows: Any = None,
     frame: TwistFrame = "world_aligned",
-    limits: bool = True,
+    limits: bool | None = True,
     posture: ArrayLike | None = None,
     tolerance: float = 1e-10,
 ) -> Trajectory:
@@ -82,7 +84,7 @@ def follow(
     asked = request(robot, "follow", link, ROWS if rows is None else rows, frame, limits, tolerance, posture)
     _check_rows(asked)
     samples = _samples(path, positive(step, "follow: step"))
-    first = _first(asked, samples.pose[0], None if q0 is None else positions(robot, "follow", "q0", q0))
+    first = _first(asked, samples.pose[0], None if q0 is None else real_vector(robot, "follow", "q0", q0))
     q = _chosen(asked, samples, *_along(asked, samples.pose, first))
     qd, qdd = _rates(asked, samples, q)
     singular = _singular(asked, samples, q)
@@ -154,7 +156,7 @@ def _again(asked: Request, target: Array, ways: Ways) -> None:
     when, lane = np.nonzero(~task.met(ways.apart))
     near = task.cost(ways.apart[when, lane]) < solving.NEAR
     when, lane = when[near], lane[near]
-    found = Found(ways.q[when, lane], ways.apart[when, lane], np.ones(len(when), dtype=int))
+    found = Solutions(ways.q[when, lane], ways.apart[when, lane], np.ones(len(when), dtype=int))
     solving.polish(task, target[when], found)
     ways.q[when, lane], ways.apart[when, lane] = found.q, found.apart
 
@@ -167,10 +169,10 @@ def _chosen(asked: Request, samples: HandSamples, ways: Ways, lasts: Array) -> A
         return ways.q[:, whole[np.argmin(bends)]].copy()
     lane = int(np.argmax(lasts))
     at = int(lasts[lane])
-    raise _lost(asked, float(samples.time[at]), Found(ways.q[at], ways.apart[at], np.ones(len(lasts))), lane)
+    raise _lost(asked, float(samples.time[at]), Solutions(ways.q[at], ways.apart[at], np.ones(len(lasts))), lane)
 
 
-def _lost(asked: Request, time: float, found: Found, k: int) -> Error:
+def _lost(asked: Request, time: float, found: Solutions, k: int) -> Error:
     """Why a path cannot be followed from a time on."""
     robot, task, q = asked.robot, asked.task, found.q[k]
     distance, angle = measured(found.apart[k])
@@ -231,11 +233,11 @@ def _singular(asked: Request, samples: HandSamples, q: Array) -> Array:
 
 def _check_speeds(robot: Robot, time: Array, qd: Array) -> None:
     """Tell of joints that are too fast."""
-    for i, joint in enumerate(robot.joints):
-        k = int(np.argmax(np.abs(qd[:, i])))
-        if 0 < joint.velocity_limit < abs(qd[k, i]):
-            warn(
-                f"follow: joint {joint.name!r} of {robot.name} moves at {abs(qd[k, i]):.3g} at t = {time[k]:.4g} s, faster than "
-                f"its limit, {joint.velocity_limit:.3g}; take more time",
-                LimitWarning,
-            )
+    speeds, most = np.abs(qd), own_limit(robot, "velocity")
+    for i in np.flatnonzero(speeds.max(axis=0) > most):
+        k = int(np.argmax(speeds[:, i]))
+        warn(
+            f"follow: joint {robot.joint_names[i]!r} of {robot.name} moves at {speeds[k, i]:.3g} at t = {time[k]:.4g} s, "
+            f"faster than its limit, {most[i]:.3g}; take more time",
+            LimitWarning,
+        )

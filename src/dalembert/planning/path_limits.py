@@ -1,12 +1,12 @@
-"""Limits of joints, and what they say along a curve: rows of a u + b x, friction, and the highest speeds."""
+"""What limits of joints say along a path: rows of a u + b x, friction, and the highest speeds."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import numbers
-from dalembert.errors import Error, brief
+from dalembert.errors import Error
+from dalembert.model.limits import SIDED, around_zero, limits_of
 from dalembert.model.model import Model
 from dalembert.planning.curves import Curve
 from dalembert.planning.elimination import UNBOUNDED
@@ -16,7 +16,7 @@ from dalembert.quantities.structure import friction_force
 SLOWLY = 1e-9  # of a rate of s: friction has its sign, but nothing of its slope
 
 
-class Limits(NamedTuple):
+class JointLimits(NamedTuple):
     """The least and the greatest torque, velocity and acceleration of each joint, (2, n) each; infinite where there is none."""
 
     torque: Array
@@ -24,36 +24,14 @@ class Limits(NamedTuple):
     acceleration: Array
 
 
-def limits(robot: Model, torque: Any, velocity: Any, acceleration: Any) -> Limits:
-    """Those that are given, else the model's; files write 0 for unknown ones."""
-    own = {"torque": "effort_limit", "velocity": "velocity_limit"}
-    found: list[Array] = []
-    for name, given in (("torque", torque), ("velocity", velocity), ("acceleration", acceleration)):
-        if given is None:
-            of_joint = [getattr(joint, own[name]) or np.inf for joint in robot.joints] if name in own else [np.inf] * robot.n
-            found.append(np.array([[-x for x in of_joint], of_joint]))
-        else:
-            found.append(_pair(robot, given, name))
-    known = Limits(*found)
+def joint_limits(robot: Model, **given: Any) -> JointLimits:
+    """Those of these names that are given, else the robot's own."""
+    found = limits_of(robot, given, "fastest", SIDED)
+    known = JointLimits(**found)
+    around_zero(robot, {"velocity": known.velocity, "acceleration": known.acceleration}, "fastest")
     if not (np.isfinite(known.torque) | np.isfinite(known.acceleration)).any():
         raise Error(f"fastest: {robot.name} has no torque limits; give torque=..., acceleration=..., or both")
     return known
-
-
-def _pair(robot: Model, given: Any, name: str) -> Array:
-    """The least and the greatest value of each joint from one number, one a joint, or both rows."""
-    value = numbers(given, f"fastest: {name}").astype(float)
-    if value.shape not in ((), (robot.n,), (2, robot.n)):
-        shapes = f"one number, {robot.n} of them, or the least and the greatest ones, (2, {robot.n})"
-        raise Error(f"fastest: {name} must be {shapes}, got {brief(given)}")
-    low, high = value if value.ndim == 2 else (-value, value)
-    pair = np.array([np.broadcast_to(low, robot.n), np.broadcast_to(high, robot.n)])
-    for i in np.flatnonzero(~(pair[0] < pair[1]) | (name != "torque") * ~((pair[0] < 0) & (pair[1] > 0))):
-        reason = "the least one below the greatest" if name == "torque" and value.ndim == 2 else "above 0"
-        reason += ", or from below 0 to above 0" if name != "torque" and value.ndim == 2 else ""
-        told = f"{pair[0, i]:g} to {pair[1, i]:g}" if value.ndim == 2 else f"{pair[1, i]:g}"
-        raise Error(f"fastest: {name} of joint {robot.joint_names[i]!r} must be {reason}, got {told}")
-    return pair
 
 
 class Terms(NamedTuple):
@@ -85,7 +63,7 @@ class Terms(NamedTuple):
         return self._replace(**{name: getattr(self, name)[which] for name in fields})
 
 
-def terms(robot: Model, curve: Curve, s: Array, known: Limits) -> Terms:
+def terms(robot: Model, curve: Curve, s: Array, known: JointLimits) -> Terms:
     """The rows at these points of the curve."""
     q, q1, q2 = curve.at(s)
     both = np.hstack([known.torque, known.acceleration])

@@ -12,17 +12,16 @@ from dalembert.arguments import batch, choice, flag, numbers, positive, whole
 from dalembert.cached import cached_property
 from dalembert.derived.kinematics import carrier
 from dalembert.derived.task_space import ROWS, named, row_indices
-from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend, TwistFrame
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.model.spread import spread
-from dalembert.planning.able import with_rates
-from dalembert.planning.finding import STARTS, Request, every_solution, solutions
-from dalembert.planning.reach import ANGULAR, POSTURE, STEP
-from dalembert.planning.solving import Found, Task, measured
+from dalembert.planning.given import real_vector, with_rates
+from dalembert.planning.reaching_step import ANGULAR, POSTURE, STEP
+from dalembert.planning.solutions import STARTS, Request, every_solution, solutions
+from dalembert.planning.solving import Solutions, Task, measured
 from dalembert.progress import Progress, chosen
 from dalembert.quantities import kinematics
 
@@ -78,7 +77,7 @@ def inverse_kinematics(
     q0: ArrayLike | None = None,
     rows: Any = None,
     frame: TwistFrame = "world_aligned",
-    limits: bool = True,
+    limits: bool | None = True,
     posture: ArrayLike | None = None,
     every: bool = False,
     starts: int = STARTS,
@@ -93,7 +92,7 @@ def inverse_kinematics(
         near the target. From there the first solution is taken; where there is none, further starts are tried, `starts` in all.
     rows: what counts of (wx, wy, wz, vx, vy, vz), such as ("vx", "vy", "vz"); default: all, or those of the points.
     frame: whose axes these are: "world_aligned", or "body", in which leaving out "wz" lets the hand turn about its own z axis.
-    limits: whether joint positions stay within the robot's limits.
+    limits: whether joint positions stay within the robot's limits; None or False for none.
     posture: (n,), what an arm with freedom left, more joints than rows, shall be near: the nearest q around the solution found.
     every: all solutions of one pose that the starts lead to, along the first axis, those near q0 (or zero) first; solutions that
         differ by full turns are one.
@@ -118,7 +117,7 @@ def inverse_kinematics(
     if points and min(asked.rows) < ANGULAR:
         raise Error("inverse_kinematics: points have no rotation, so rows must be among vx, vy, vz; give poses (..., 4, 4) instead")
     most = whole(starts, "inverse_kinematics: starts", 1, 100_000)
-    first = None if q0 is None else positions(robot, "inverse_kinematics", "q0", q0)
+    first = None if q0 is None else real_vector(robot, "inverse_kinematics", "q0", q0)
     if flag(every, "every"):
         if target.ndim > 2 or (first is not None and first.ndim > 1):
             raise Error("inverse_kinematics: every solution is found for one pose and one q0 at a time")
@@ -172,19 +171,13 @@ def _with_rotations(T: Array) -> Array:
     return T
 
 
-def positions(robot: Model, function: str, name: str, value: Any) -> Array:
-    """Real joint positions (..., n)."""
-    numbers(value, f"{function}: {name}")
-    return joint_vector(robot, function, name, value)
-
-
 def request(
     robot: Robot,
     function: str,
     link: str | None,
     rows: Any,
     frame: TwistFrame,
-    limits: bool,
+    limits: bool | None,
     tolerance: float,
     posture: Any,
     backend: Backend = "auto",
@@ -196,9 +189,9 @@ def request(
     if not moving.any():
         raise Error(f"{function}: no joint of {robot.name} moves {named(robot, link) if robot.links else 'its base'}")
     counted = row_indices(rows)
-    inside = flag(limits, "limits")
+    inside = limits is not None and flag(limits, "limits")
     lower, upper = (robot.lower, robot.upper) if inside else (np.full(robot.n, -np.inf), np.full(robot.n, np.inf))
-    wanted = None if posture is None else positions(robot, function, "posture", posture)
+    wanted = None if posture is None else real_vector(robot, function, "posture", posture)
     if wanted is not None and (wanted.ndim > 1 or not np.isfinite(wanted).all()):
         raise Error(f"{function}: posture must be {robot.n} finite numbers, one for each joint, got shape {wanted.shape}")
     optional = () if wanted is None else tuple(POSTURE)
@@ -228,6 +221,6 @@ def _length(robot: Model, link: str | None) -> float:
     return float(sum(np.sqrt(x @ x) for x in parts)) / 4 or 1.0
 
 
-def _result(asked: Request, found: Found, shape: tuple[int, ...]) -> InverseKinematics:
+def _result(asked: Request, found: Solutions, shape: tuple[int, ...]) -> InverseKinematics:
     one_each = (x.reshape(shape)[()] for x in (asked.task.met(found.apart), *measured(found.apart), found.starts))
     return InverseKinematics(asked.robot, asked.link, found.q.reshape(*shape, asked.robot.n), *one_each)

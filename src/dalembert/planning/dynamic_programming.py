@@ -16,7 +16,7 @@ from dalembert.engine.names import Backend
 from dalembert.model.model import Model
 from dalembert.native.ordered import ordered
 from dalembert.planning.riccati import COSTATE, RECURSION, ROLLOUT, packed
-from dalembert.planning.slopes import CURVATURE, SLOPES
+from dalembert.planning.slopes import ACCELERATION_SLOPES, CURVATURE
 from dalembert.progress import Progress
 
 LENGTHS = 0.5 ** np.arange(8.0)  # of steps along the search direction, all of them tried at once
@@ -24,7 +24,7 @@ FIRST, MOST = 1.0, 1e12  # of the regularization, relative to the weights of the
 NEAR = 0.1  # the decrease of the cost, relative to it, below which second derivatives are worth their while
 
 
-class Problem(NamedTuple):
+class ControlProblem(NamedTuple):
     """B problems: start and goal (B, 2n), forces that cost nothing (B, n).
 
     Weights of the states on the way and at the end (2n,), of forces (n,), and limits of forces (n,).
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
     slip_speed: float = 0.0  # of smooth friction
 
 
-class Found(NamedTuple):
+class Optimum(NamedTuple):
     """States (N + 1, B, 2n), forces (N, B, n), gains (N, B, n, 2n); costs, iterations and whether it converged, (B,)."""
 
     x: Array
@@ -58,7 +58,7 @@ class Found(NamedTuple):
 class Search:
     """The arrays of the iterations, and the native loops over them."""
 
-    def __init__(self, problem: Problem, u: Array) -> None:
+    def __init__(self, problem: ControlProblem, u: Array) -> None:
         self.problem = problem
         steps, count, n = u.shape
         z = np.zeros
@@ -70,7 +70,7 @@ class Search:
         self.xs, self.us = z((steps + 1, count, len(LENGTHS), 2 * n)), z((steps, count, len(LENGTHS), n))
         self.room = (z((steps, count, n)), z((steps, count, n))) if problem.limits else ()
         self.curved = (z((steps, count, n * (2 * n + 1))), z((steps, count, n, 2 * n))) if problem.second_order else ()
-        self.derivatives = compile(problem.robot, SLOPES, backend=problem.backend, slip_speed=problem.slip_speed)
+        self.derivatives = compile(problem.robot, ACCELERATION_SLOPES, backend=problem.backend, slip_speed=problem.slip_speed)
         self._prepare_recursion(steps, count, n)
         self._prepare_rollouts(steps, count, n)
         if problem.second_order:
@@ -164,7 +164,7 @@ class Search:
         self.mu[...] = np.where(better, longer, np.where(self.trust > 0, self.mu, shorter))
         self.trust[...] = better & near if self.curved else 0.0
 
-    def run(self, most: int, tolerance: float, told: Progress) -> Found:
+    def run(self, most: int, tolerance: float, told: Progress) -> Optimum:
         """Iterate until the cost of each problem falls by less than this share of it."""
         count = len(self.mu)
         cost = self.roll()[:, 0]
@@ -194,7 +194,7 @@ class Search:
         self.mu[...], self.trust[...] = 0, 0
         self.expand()
         self.recur()
-        return Found(self.x, self.u, self.K, cost, iterations, converged)
+        return Optimum(self.x, self.u, self.K, cost, iterations, converged)
 
 
 def _back(x: Array) -> Array:

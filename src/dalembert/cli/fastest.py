@@ -7,13 +7,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from dalembert.cli.changes import one_or_several
-from dalembert.cli.motions import motion_file, write_motion
+from dalembert.cli.motions import Acceleration, Torque, Velocity, given_limits, motion_file, write_motion
 from dalembert.cli.parts import progress, said, show
 from dalembert.errors import Error
 from dalembert.files import load_states
-from dalembert.planning.timed import Fastest, Limiting
+from dalembert.planning.fastest import Fastest, Limiting
 from dalembert.robots import Robot
+from dalembert.storage.saving import saving
 
 SHOWN = 12  # switches that a summary lists
 
@@ -24,16 +24,9 @@ def fastest(
         str,
         typer.Argument(metavar="PATH", help="Waypoints q_<joint> of a spline: a .csv, .npy or .npz file, or - for standard input."),
     ],
-    torque: Annotated[
-        str | None,
-        typer.Option(metavar="TAU", help="Torque limits, N m or N: one number, or one for each joint; default: the robot's."),
-    ] = None,
-    velocity: Annotated[
-        str | None, typer.Option(metavar="QD", help="Velocity limits, rad/s or m/s, in the same way; default: the robot's.")
-    ] = None,
-    acceleration: Annotated[
-        str | None, typer.Option(metavar="QDD", help="Acceleration limits, rad/s^2 or m/s^2, in the same way; default: none.")
-    ] = None,
+    velocity: Velocity = None,
+    acceleration: Acceleration = None,
+    torque: Torque = None,
     points: Annotated[int, typer.Option(metavar="COUNT", help="Number of intervals of the path.")] = 1000,
     step: Annotated[
         float | None,
@@ -54,8 +47,7 @@ def fastest(
     if figure is not None and Path(figure).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Error(f"{figure}: a figure is written as .png, .svg or .pdf")
     way = load_states(robot, path, ["q"])["q"]
-    given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
-    limits = {name: one_or_several(text, f"--{name}") for name, text in given.items()}
+    limits = given_limits(velocity=velocity, acceleration=acceleration, torque=torque)
     found = robot.fastest(way, **limits, points=points, step=step)
     if output == "-":
         found.to_csv(sys.stdout)
@@ -64,20 +56,15 @@ def fastest(
     else:
         write_motion(found, output)
     if figure is not None:
-        _draw(found, figure)
+        drawn = found.phase_plane()
+        with saving(figure) as file:
+            drawn.savefig(file, format=Path(figure).suffix[1:].lower())
+        said(figure)
     if report is not None:
         from dalembert.studies.report import study
 
         with progress("writing the report") as bar:
             said(study(robot, report, path=found, progress=bar or False))
-
-
-def _draw(found: Fastest, file: str) -> None:
-    try:
-        found.phase_plane().savefig(file)
-    except OSError as error:
-        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
-    said(file)
 
 
 def _summarize(found: Fastest) -> None:

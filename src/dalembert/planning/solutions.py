@@ -10,8 +10,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.planning import solving
-from dalembert.planning.reach import ANGULAR
-from dalembert.planning.solving import Found, Places, Task
+from dalembert.planning.reaching_step import ANGULAR
+from dalembert.planning.solving import Places, Solutions, Task
 from dalembert.progress import Progress, chosen
 from dalembert.quantities import kinematics
 
@@ -40,7 +40,7 @@ class Request(NamedTuple):
         return np.clip(q, self.task.lower, self.task.upper)
 
 
-def solutions(asked: Request, target: Array, first: Array | None, most: int, told: Progress) -> Found:
+def solutions(asked: Request, target: Array, first: Array | None, most: int, told: Progress) -> Solutions:
     """The best of each target (B, 4, 4), from its first start (B, n) and `most` in all; NaN where a target has no numbers."""
     robot, task = asked.robot, asked.task
     if first is None and asked.posture is not None:
@@ -57,7 +57,7 @@ def solutions(asked: Request, target: Array, first: Array | None, most: int, tol
     found.q[:, idle] = asked.inside(np.zeros(robot.n))[idle] if first is None else begin[:, idle]
     if whole:
         return found
-    all_of = Found(np.full((len(target), robot.n), np.nan), np.full((len(target), 2), np.nan), np.zeros(len(target), dtype=int))
+    all_of = Solutions(np.full((len(target), robot.n), np.nan), np.full((len(target), 2), np.nan), np.zeros(len(target), dtype=int))
     for wide, narrow in zip(all_of, found, strict=True):
         wide[good] = narrow
     return all_of
@@ -91,7 +91,7 @@ def _features(asked: Request, T: Array) -> Array:
     return np.concatenate([rotations, T[:, origins, 3] / asked.task.length], axis=1)
 
 
-def _pull(asked: Request, posture: Array, target: Array, found: Found) -> None:
+def _pull(asked: Request, posture: Array, target: Array, found: Solutions) -> None:
     """Move the solutions towards the posture, as far as the hand stays where it is."""
     task = asked.task
     for k in range(0, len(target), solving.PLACES):
@@ -108,7 +108,7 @@ def _pull(asked: Request, posture: Array, target: Array, found: Found) -> None:
 # --- all solutions ------------------------------------------------------------------------------------------------------
 
 
-def every_solution(asked: Request, target: Array, first: Array, most: int) -> Found:
+def every_solution(asked: Request, target: Array, first: Array, most: int) -> Solutions:
     """All solutions of one pose (4, 4) that the starts lead to, those near the first start first; or the nearest pose."""
     robot, task, quiet = asked.robot, asked.task, chosen(False, "")
     joints, rows = np.count_nonzero(asked.moving), len(asked.rows)
@@ -131,7 +131,7 @@ def every_solution(asked: Request, target: Array, first: Array, most: int) -> Fo
     if different:  # measured again where full turns were taken off
         return solutions(asked, same[: len(different)], np.array(different), 1, quiet)
     best = int(np.argmin(task.cost(found.apart)))
-    return Found(*(x[best : best + 1] for x in found))
+    return Solutions(*(x[best : best + 1] for x in found))
 
 
 def _between(robot: Model, a: Array, b: Array) -> Array:

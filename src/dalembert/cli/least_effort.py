@@ -40,11 +40,11 @@ def least_effort(
         typer.Option(metavar="SHARE:Q", help="Positions Q at a share of the duration, as in 0.5:0.1,0.2; repeat it for more."),
     ] = None,
     limits: Annotated[bool, typer.Option("--limits/--no-limits", help="Whether the robot's own limits are kept.")] = True,
+    lower: Lower = None,
+    upper: Upper = None,
     velocity: Velocity = None,
     acceleration: Acceleration = None,
     torque: Torque = None,
-    lower: Lower = None,
-    upper: Upper = None,
     motor_constants: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +61,7 @@ def least_effort(
     """Find the motion of least effort from one state to another within limits."""
     if output is not None:
         motion_file(output)
-    given = given_limits({"qd": velocity, "qdd": acceleration, "tau": torque, "lower": lower, "upper": upper})
+    given = given_limits(lower=lower, upper=upper, velocity=velocity, acceleration=acceleration, torque=torque)
     if given and not limits:
         raise Error("--no-limits and limits contradict each other; give one of them")
     found_duration: Any = values(duration, "--duration", (1, 2))
