@@ -6,7 +6,7 @@ from dalembert.arguments import by_name, choice
 from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.sweeps.ranges import EXAMPLE, ranges_of
-from dalembert.trace.degrees import Key, angles, used
+from dalembert.trace.intervals.degrees import Key, angles, used
 from dalembert.trace.program import Program
 
 

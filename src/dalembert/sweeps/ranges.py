@@ -9,7 +9,7 @@ from dalembert.arguments import by_name, choice, numbers
 from dalembert.derived.varied import FRICTION, GRAVITY, LOAD, PLACE
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
-from dalembert.native.drawn import FIXED, HASHED, SPREAD, STEPPED
+from dalembert.native.sweeps.drawn import FIXED, HASHED, SPREAD, STEPPED
 
 SAMPLINGS = ("uniform", "low_discrepancy", "corners", "mixed")
 ENDS = {"uniform": 0.0, "low_discrepancy": 0.0, "corners": 1.0, "mixed": 0.9}  # the share of values at the ends of their range

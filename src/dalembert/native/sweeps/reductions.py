@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.native.assembly import Assembly
-from dalembert.native.drawn import ROWS as INPUT_ROWS
-from dalembert.native.drawn import Emitted, between, broadcast, spread
+from dalembert.native.sweeps.drawn import ROWS as INPUT_ROWS
+from dalembert.native.sweeps.drawn import Emitted, between, broadcast, spread
 
 COPIES = 4  # of a histogram, by lane: neighbours often share a bin, and would wait for each other
 CLASSES = 8  # states k with the same k mod 8 are reduced together, whatever the lanes of a vector: so are the bits

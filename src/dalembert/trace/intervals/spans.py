@@ -15,7 +15,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from dalembert.algebra import spatial
-from dalembert.trace.expr import Expr, Rounded, unrounded
+from dalembert.trace.expr import Expr, is_rounded
 from dalembert.trace.program import Program
 
 STEP = 2.0**-51  # by this share of it an end moves outward: four times the error of one rounding, as sine and cosine need
@@ -226,8 +226,7 @@ def enclosed(
 
 def _constant(c: Any, outward: bool) -> Span:
     near = float(c)
-    exact = not isinstance(c, Rounded) and (not math.isfinite(near) or unrounded(near) == unrounded(c))
-    return point(near) if exact or not outward else Span(math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+    return Span(math.nextafter(near, -math.inf), math.nextafter(near, math.inf)) if outward and is_rounded(c) else point(near)
 
 
 def _step(made: Enclosed, op: str, rest: list[Any], slack: Callable[[int], Any]) -> tuple[Span, int]:

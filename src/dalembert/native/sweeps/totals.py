@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native.reductions import CLASSES, KEPT, Memory, Reductions, memory
+from dalembert.native.sweeps.reductions import CLASSES, KEPT, Memory, Reductions, memory
 
 UNIT = 1074  # 2^-1074 is the least double
 ABOVE, BELOW = (np.greater, np.less)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native.drawn import Inputs
-from dalembert.native.reductions import CLASSES, KEPT, SCALES, Memory, Reductions
+from dalembert.native.sweeps.drawn import Inputs
+from dalembert.native.sweeps.reductions import CLASSES, KEPT, SCALES, Memory, Reductions
 
 CHUNK = 1 << 12  # states at a time
 
