@@ -90,7 +90,7 @@ class Job:
 
 def evaluated(kernel: Any, states: Any) -> Any:
     """Results (..., r) of states (..., m), by a kernel of the program."""
-    inputs = (kernel if hasattr(kernel, "inputs") else kernel.program).inputs
+    inputs = kernel.inputs
     ends = np.cumsum([0, *(v.size for v in inputs)])
     lead = states.shape[:-1]
     given = [states[..., a:b].reshape((*lead, *v.shape)) for a, b, v in zip(ends, ends[1:], inputs, strict=False)]
