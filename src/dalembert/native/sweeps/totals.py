@@ -129,7 +129,10 @@ def gathered(made: Memory) -> Totals:
     beyond = [*made.row("beyond").sum(axis=1), made.beyond.sum()]
     return Totals(
         0,
-        *(made.row(name).copy() for name in ("maximum", "argmax", "minimum", "argmin")),
+        made.row("maximum").copy(),
+        made.row("argmax").copy(),
+        made.row("minimum").copy(),
+        made.row("argmin").copy(),
         np.zeros(results, dtype=np.int64),
         np.full(results, -1),
         [[0] * results, [0] * results],
