@@ -9,7 +9,7 @@ import pytest
 from conftest import sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, sign, sqrt, where
+from dalembert.algebra.scalars import above, sign, sqrt, where
 from dalembert.native.evaluator import evaluator
 from dalembert.sweeps.boxes import box
 from dalembert.sweeps.climbing import climb

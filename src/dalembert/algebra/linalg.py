@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.precise import exact
-from dalembert.algebra.spatial import Array, above, dot, matrix, stack, symmetric
+from dalembert.algebra.scalars import above
+from dalembert.algebra.spatial import Array, dot, matrix, stack, symmetric
 from dalembert.errors import Error
 
 

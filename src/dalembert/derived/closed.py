@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra import linalg
-from dalembert.algebra.spatial import Array, above, dot, stack, symmetric, zeros
+from dalembert.algebra.scalars import above
+from dalembert.algebra.spatial import Array, dot, stack, symmetric, zeros
 from dalembert.derived.closing import independent_joints
 from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.derived.make import Body, Make

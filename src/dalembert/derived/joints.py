@@ -7,7 +7,8 @@ import numpy as np
 
 from dalembert.algebra.linalg import ROUNDING, Pivots
 from dalembert.algebra.precise import as_objects, exact, product
-from dalembert.algebra.spatial import Array, dot, sign, tanh
+from dalembert.algebra.scalars import sign, tanh
+from dalembert.algebra.spatial import Array, dot
 from dalembert.derived.charts import formulated, spread_positions
 from dalembert.errors import Error
 from dalembert.formulations.composite_body import composite, times

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.linalg import Factors, SingularError, inverse, is_number, udu, unit_upper_solve, unit_upper_transposed_solve
+from dalembert.algebra.scalars import above
 from dalembert.algebra.spatial import (
     Ad_matrix,
     Array,
     Transform,
-    above,
     cross,
     dot,
     join,

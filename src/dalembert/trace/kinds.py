@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, sign, where
+from dalembert.algebra.scalars import above, sign, where
 from dalembert.errors import Error, brief
 from dalembert.trace.exact import Residue
 from dalembert.trace.expr import Expr, Rounded, unrounded

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, sign, where
+from dalembert.algebra.scalars import above, sign, where
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
