@@ -133,13 +133,18 @@ def _coupled_rounding(model: Model) -> Array:
         return least if model.transmission is None else least + ROUNDING * np.diag(model.transmission.inertia)
 
 
+def sampled(n: int) -> Array:
+    """Some positions (17, n) of n joints between -1 and 1, well mixed."""
+    p = 17  # a prime: joints run through the positions in orders of their own
+    return np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+
+
 def _inertias_sampled(model: Model) -> Array:
     """The largest |M_ii| (n,) of some positions, within +-1 m for prismatic joints.
 
     They become constants of programs, and must be the same on every machine.
     """
-    n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
-    shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+    n, shares = model.n, sampled(model.n)
     home = [i for run in model.runs for i in range(n)[run.velocities]]  # balls and free bodies stand there
     shares[:, home] = 0.0
     q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)

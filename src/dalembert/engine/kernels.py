@@ -10,8 +10,8 @@ import numpy as np
 
 from dalembert import imported
 from dalembert.arguments import choice, several
-from dalembert.derived.closed import closure
 from dalembert.derived.closing import independent_joints
+from dalembert.derived.closure import closure
 from dalembert.derived.joints import friction_law, joint_parameters
 from dalembert.engine.names import Backend
 from dalembert.engine.program import program

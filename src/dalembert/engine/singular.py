@@ -7,8 +7,8 @@ import numpy as np
 
 from dalembert.algebra.linalg import SingularError, udu
 from dalembert.algebra.spatial import Array
-from dalembert.derived.closed import closure
 from dalembert.derived.closing import independent_joints
+from dalembert.derived.closure import closure
 from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.engine.quantity import Quantity
 from dalembert.errors import Error, SingularWarning, warn
