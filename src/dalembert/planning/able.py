@@ -7,7 +7,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import positive
 from dalembert.derived.joints import friction_law
-from dalembert.engine.evaluation import uncharted
+from dalembert.engine.quantity import uncharted
 from dalembert.errors import Error
 from dalembert.model.model import Model, a_robot, refuse_loops
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, listed, positive
-from dalembert.engine.evaluation import uncharted
 from dalembert.engine.program import program as traced
+from dalembert.engine.quantity import uncharted
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
