@@ -3,6 +3,7 @@
 `bounding` has the formulas.
 """
 
+import math
 import operator
 from functools import reduce
 from typing import Any
@@ -149,14 +150,16 @@ class _Box:
 
     def _guarded(self, natural: Any, mean: Any) -> Any:
         """The lesser bound; infinite where a quotient is, and the first alone where only slopes are not bounded."""
-        count, results, inf = len(self.step.monomials), self.step.slopes.results, float("inf")
-        some, all_ = ([bit for bit in range(len(self.there.guards)) if any(self.there.needs[i] >> bit & 1 for i in part)]
-                      for part in (results[:count], results))  # fmt: skip
+        count, results, there = len(self.step.monomials), self.step.slopes.results, self.there
+        values, slopes = (
+            [guard for bit, guard in enumerate(there.guards) if any(there.needs[i] >> bit & 1 for i in part)]
+            for part in (results[:count], results[count:])
+        )
         bound = least(natural, mean)
-        for bit in all_:
-            bound = where(self.there.guards[bit], bound, inf if bit in some else natural)
-        for bit in some:
-            bound = where(self.there.guards[bit], bound, inf)
+        for guard in slopes:
+            bound = where(guard, bound, natural)
+        for guard in values:
+            bound = where(guard, bound, math.inf)
         return bound
 
     def _outputs(
