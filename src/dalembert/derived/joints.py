@@ -18,11 +18,9 @@ from dalembert.model.links import FRICTION
 from dalembert.model.model import Model
 
 
-def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
-    """Armature, damping and Coulomb friction of every joint."""
-    joints = model.joints
-    armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
-    return armature, damping, coulomb
+def armatures(model: Model) -> Array:
+    """The rotor inertia of every joint, (n,)."""
+    return np.array([joint.armature for joint in model.joints], dtype=float)
 
 
 class FrictionLaw(NamedTuple):
@@ -117,7 +115,7 @@ def pivots(model: Model, rotors: bool = True) -> Pivots:
     if key not in model.memo and not model.is_tree:
         model.memo[key] = Pivots(None, _coupled_rounding(model))
     if key not in model.memo:
-        armature = joint_parameters(model)[0] * rotors
+        armature = armatures(model) * rotors
         with np.errstate(all="ignore"):  # absurd figures overflow
             least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
         model.memo[key] = Pivots(armature if armature.any() else None, least)
@@ -180,7 +178,7 @@ def coupled_inertia(model: Model, q: Any, tree: Any, method: str = "composite_bo
 
 def rotors(model: Model) -> Array:
     """What rotors add to the mass matrix, (n, n), in exact numbers: those of the joints, and of motors behind a transmission."""
-    own = np.diag(exact(joint_parameters(model.open)[0]))
+    own = np.diag(exact(armatures(model.open)))
     if model.coupling is not None:
         own = model.coupling.pulled_back(model.coupling.pulled_back(own, -1), -2)
     return own if model.transmission is None else own + model.transmission.exact_inertia
@@ -190,7 +188,7 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Inverse dynamics and the forces that rotors and friction take."""
 
     def whole(**given: Any) -> Any:
-        armature, tau = joint_parameters(model)[0], function(**given)
+        armature, tau = armatures(model), function(**given)
         tau = tau + armature * given["qdd"] if armature.any() else tau
         tau = tau * loading(model, given["qd"], tau) if load_friction(model).any() else tau
         return sum(friction(model, given["qd"]), tau)
@@ -200,7 +198,7 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Derivatives of inverse dynamics with friction and rotors on their diagonals; jumps of friction have none."""
-    law, armature = friction_law(model), joint_parameters(model)[0]
+    law, armature = friction_law(model), armatures(model)
 
     def whole(**given: Any) -> Any:
         dq, dqd, M = function(**given)
@@ -247,7 +245,7 @@ def inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """The mass matrix with the rotors on its diagonal."""
 
     def whole(**given: Any) -> Any:
-        return on_diagonal(function(**given), joint_parameters(model)[0])
+        return on_diagonal(function(**given), armatures(model))
 
     return whole
 

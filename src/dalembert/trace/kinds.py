@@ -141,17 +141,9 @@ class _Torch:
     def tensor(self, x: Any) -> Any:
         return x if isinstance(x, self.torch.Tensor) else self.torch.as_tensor(x, **self.kind)
 
-    def sin(self, x: Any) -> Any:
-        return self.torch.sin(self.tensor(x))
-
-    def cos(self, x: Any) -> Any:
-        return self.torch.cos(self.tensor(x))
-
-    def sqrt(self, x: Any) -> Any:
-        return self.torch.sqrt(self.tensor(x))
-
-    def sign(self, x: Any) -> Any:
-        return self.torch.sign(self.tensor(x))
+    def __getattr__(self, name: str) -> Any:
+        """Sine, cosine, square root and sign, of numbers too."""
+        return lambda x: getattr(self.torch, name)(self.tensor(x))
 
     def above(self, x: Any, floor: float, otherwise: float) -> Any:
         return self.torch.where((y := self.tensor(x)) > floor, y, otherwise)
