@@ -13,7 +13,7 @@ import pytest
 from conftest import close, sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, sign, sqrt
+from dalembert.algebra.scalars import above, sign, sqrt
 from dalembert.trace import Angle, replay, trace
 
 ROOT = Path(__file__).parent.parent
