@@ -131,3 +131,11 @@ def zoo_robot(request):
 def some_zoo_robot(request):
     """For what takes long with six or seven joints."""
     return zoo(request.param)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, one for the tests of a file."""
+    import browsing
+
+    yield from browsing.chromium()
