@@ -251,3 +251,13 @@ def test_commands_for_contributors_exist():
         for path, given in re.findall(r"`python ((?:tests|tools|benchmarks)/[\w/]+\.py)([^`]*)`", text):
             for option in re.findall(r"--[\w-]+", given):
                 assert f'"{option}"' in (ROOT / path).read_text(encoding="utf-8"), f"{path} has no {option}"
+
+
+def test_pictures_are_made_by_one_command():
+    """`make pictures` makes those that are stored, and pages show no others."""
+    makefile, stored = (ROOT / "Makefile").read_text(encoding="utf-8"), {path.name for path in (DOCS / "images").iterdir()}
+    assert stored == set(re.findall(r"docs/images/(\S+)", makefile))
+    shown = re.findall(
+        r"!\[[^]]*\]\((?:docs/)?images/([^)]+)\)", "".join(map(read, PAGES)) + (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert set(shown) == stored
