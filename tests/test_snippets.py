@@ -163,7 +163,7 @@ def recording(path, robot, headings=("q", "tau"), names=None):
     np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=",".join(columns), comments="")
 
 
-STANDING_IN = {"identify": "ur5", "least-effort": "two_link"}  # for arm.urdf, where the example has so many joints
+STANDING_IN = {"excite": "ur5", "identify": "ur5", "least-effort": "two_link"}  # for arm.urdf: so many joints, or stronger motors
 
 
 @pytest.fixture
