@@ -174,7 +174,7 @@ def folder(tmp_path):
     table(tmp_path / "states.csv", (arm, puma, panda), ("q", "qd", "qdd", "tau"), 3)
     table(tmp_path / "waypoints.csv", (arm, puma, panda), ("q",), 3)
     table(tmp_path / "tau.csv", (panda,), ("tau",), 1001, time=True)
-    table(tmp_path / "motion.csv", (arm,), ("q", "qd", "qdd"), 101, time=True)
+    table(tmp_path / "motion.csv", (arm,), ("q", "qd", "qdd", "tau"), 101, time=True)
     np.savez(tmp_path / "states.npz", q=np.zeros((3, 6)), qd=np.zeros((3, 6)), tau=np.zeros((3, 6)))
     (tmp_path / "motors.toml").write_text("speed = [0, 1, 3]\npeak = [90, 80, 40]\n")
     for name in ("run1", "run2", "other"):
