@@ -66,6 +66,7 @@ def chapters():
 def test_blocks_run(name, chapter, tmp_path, monkeypatch, capsys):
     """From top to bottom; what a comment beside a `print` says is printed."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.urdf").write_text(URDF)
     (tmp_path / "walker.xml").write_text(HUMANOID)
     (tmp_path / "arm.urdf.xacro").write_text(XACRO)
     for mark, library in LIBRARIES.items():
