@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic bench-growth docs dist test-dist clean
+.PHONY: study test test-slow test-lanes test-matrix test-arm64 lint format bench bench-others bench-symbolic bench-growth pictures docs dist test-dist clean
 
 study: $(VENV)/ready-study
 	@$(BIN)/dalembert study puma560
@@ -69,6 +69,10 @@ bench-symbolic: $(VENV)/ready-test
 
 bench-growth: $(VENV)/ready-test
 	@$(BIN)/python benchmarks/growth.py docs/images/growth.svg
+
+# all pictures of the README and the pages that are not drawn when the pages are built; one of them shows times: let nothing else run
+pictures: bench-growth
+	@$(BIN)/python tools/screenshot.py puma560 docs/images/report.png
 
 # MathJax comes from npm into build/docs, so that the pages need no network; it is one file, and not committed
 MATHJAX := mathjax@3.2.2

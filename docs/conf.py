@@ -67,14 +67,3 @@ autosummary_generate = False
 add_module_names = False
 toc_object_entries = True  # a line in the side bar for every function
 toc_object_entries_show_parents = "hide"
-
-
-def without_missing_page(app, page, text):
-    """Leave out of the contents what is not there."""
-    if page == "index" and not (HERE / "equations.md").exists():
-        text[0] = "\n".join(line for line in text[0].split("\n") if "equations.md" not in line and line != "equations")
-
-
-def setup(app):
-    """Tell Sphinx."""
-    app.connect("source-read", without_missing_page)

@@ -1,6 +1,8 @@
 """Robots that many tests use, and where to find helpers."""
+# ruff: noqa: E402 - BLAS reads its settings when NumPy is imported
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -9,6 +11,9 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+
+for library in ("OPENBLAS", "MKL", "OMP"):  # there is a worker for every core: more threads of theirs only wait for one another
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -108,6 +113,11 @@ def directly(robot, method, q, qd, qdd, **options):
     return formulation("inverse_dynamics", method)(robot.tree, *map(np.asarray, (q, qd, qdd)), **given)
 
 
+def pytest_collection_finish():
+    """What was collected lives to the end: the garbage collector need not look through it again and again."""
+    gc.freeze()
+
+
 timing.seconds.__defaults__ = ((), 0.0)  # three runs of every method instead of 30 ms: no test is about the figures
 
 
@@ -131,3 +141,11 @@ def zoo_robot(request):
 def some_zoo_robot(request):
     """For what takes long with six or seven joints."""
     return zoo(request.param)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, one for the tests of a file."""
+    import browsing
+
+    yield from browsing.chromium()

@@ -9,19 +9,20 @@ import pytest
 from conftest import sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, sign, sqrt, where
+from dalembert.algebra.scalars import above, sign, sqrt, where
 from dalembert.bounds.bound import box
 from dalembert.native.evaluator import evaluator
-from dalembert.trace import spans, trace
-from dalembert.trace.bounding import margins, prepare
-from dalembert.trace.degrees import angles, degree, quadratic
-from dalembert.trace.enclosing import Enclosing
+from dalembert.trace import trace
 from dalembert.trace.expr import unrounded
+from dalembert.trace.intervals import spans
+from dalembert.trace.intervals.bounding import margins, prepare
+from dalembert.trace.intervals.degrees import angles, degree, quadratic
+from dalembert.trace.intervals.enclosing import Enclosing
+from dalembert.trace.intervals.rounding import errors
+from dalembert.trace.intervals.spans import Span
+from dalembert.trace.intervals.stepping import step_program
 from dalembert.trace.program import Variable, assemble, evaluate
-from dalembert.trace.rounding import errors
 from dalembert.trace.source import NumpyKernel
-from dalembert.trace.spans import Span
-from dalembert.trace.stepping import step_program
 
 
 def mixed(x):

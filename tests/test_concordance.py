@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,13 @@ def check(item):
         assert re.search(wanted, line), f"{item.name}: {line}"
 
 
+parsed = cache(lambda file: ast.parse((concordance.PACKAGE.parent / file).read_text(encoding="utf-8")))
+
+
 def enclosing(item):
-    """The outermost function of the line of an item."""
-    code = ast.parse((concordance.PACKAGE.parent / item.file).read_text(encoding="utf-8"))
-    return next((x.name for x in code.body if isinstance(x, ast.FunctionDef) and x.lineno <= item.line <= x.end_lineno), None)
+    """The outermost function of the line of an item, or None."""
+    around = (x for x in parsed(item.file).body if isinstance(x, ast.FunctionDef) and x.lineno <= item.line <= x.end_lineno)
+    return next(around, None)
 
 
 def test_lines_are_those_of_the_function():
@@ -103,8 +107,8 @@ def test_lines_are_those_of_the_function():
         known = (
             METHODS.get(home.stem, {}) if home.parts[1] == "formulations" else of_robots if home.parts[1] == "quantities" else {}
         )
-        if named in known and (found := enclosing(item)) in known:
-            assert found == named, f"{item.name}: {item.place} is in {found}, not in {named}"
+        if named in known and (found := enclosing(item)) and found.name in known:
+            assert found.name == named, f"{item.name}: {item.place} is in {found.name}, not in {named}"
         if home.parts[1] == "formulations" and home.stem in (able := methods(named)) and len(able) > 1:
             assert item.method == home.stem, f"{item.name}: {item.place} is not what {named} runs without a method"
 
@@ -115,9 +119,8 @@ IDENTITIES = {"Kozlowski 46", "Kozlowski 47"}  # of two quantities, or of one: n
 def test_lines_are_those_that_compute():
     """A function that asks the engine for a quantity computes nothing itself; problems are solved on their page."""
     for item in (item for item in sources() if item.within is None and item.file and kind(item.name) == "equation"):
-        code = ast.parse((concordance.PACKAGE.parent / item.file).read_text(encoding="utf-8"))
-        inside = [x for x in code.body if isinstance(x, ast.FunctionDef) and x.lineno <= item.line <= x.end_lineno]
-        asks = any(re.match(r"return _?asked\(", ast.unparse(x.body[-1])) for x in inside)
+        inside = enclosing(item)
+        asks = inside is not None and bool(re.match(r"return _?asked\(", ast.unparse(inside.body[-1])))
         assert asks == (item.name in IDENTITIES), f"{item.name}: {item.place}"
 
 

@@ -29,6 +29,12 @@ def motion(robot, seed=0, batch=(3,)):
     return np.random.default_rng(seed).uniform(-1, 1, (3, *batch, robot.n))
 
 
+def outside(robot):
+    """Wrenches, and a base that moves."""
+    x = np.random.default_rng(1).uniform(-1, 1, (robot.n + 2, 6))
+    return {"wrenches": 3 * x[2:], "base_twist": x[0], "base_acceleration": x[1]}
+
+
 def by_steps(function, arrays, which):
     """d function / d arrays[which], one complex step per column."""
     n = arrays[which].shape[-1]
@@ -58,13 +64,7 @@ def test_reference(name, method):
 @pytest.mark.parametrize("backend", sweep(["numpy", "native"], quick=(1,)))
 def test_inverse_dynamics(robot, backend, method):
     state = motion(robot)
-    rng = np.random.default_rng(1)
-    outside = {
-        "wrenches": rng.uniform(-3, 3, (robot.n, 6)),
-        "base_twist": rng.uniform(-1, 1, 6),
-        "base_acceleration": rng.uniform(-1, 1, 6),
-    }
-    for options in ({}, outside):
+    for options in ({}, outside(robot)):
         found = robot.inverse_dynamics_derivatives(*state, backend=backend, method=method, **options)
         for k, part in enumerate(found):
             expected = by_steps(lambda *x, options=options: robot.inverse_dynamics(*x, **options), list(state), k)
@@ -86,13 +86,7 @@ def test_every_method_has_the_same_derivatives(method):
 @pytest.mark.parametrize("backend", sweep(["numpy", "native"], quick=(0,)))
 def test_forward_dynamics(robot, backend):
     state = motion(robot, 2)
-    rng = np.random.default_rng(1)
-    outside = {
-        "wrenches": rng.uniform(-3, 3, (robot.n, 6)),
-        "base_twist": rng.uniform(-1, 1, 6),
-        "base_acceleration": rng.uniform(-1, 1, 6),
-    }
-    for options in ({}, outside):
+    for options in ({}, outside(robot)):
         found = robot.forward_dynamics_derivatives(*state, backend=backend, **options)
         for k, part in enumerate(found):
             expected = by_steps(lambda *x, options=options: robot.forward_dynamics(*x, **options), list(state), k)
@@ -223,9 +217,8 @@ def test_linearization():
         with pytest.raises(da.Error, match="linearize: step must be"):
             robot.linearize(q, qd, tau, step=wrong)
     assert np.array_equal(robot.linearize(q, qd, tau, step=np.float32(0.5)).A, robot.linearize(q, qd, tau, step=0.5).A)
-    outside = {"wrenches": np.ones((3, 6)), "base_twist": np.arange(6.0), "base_acceleration": np.ones(6)}
-    pushed = robot.linearize(q, qd, tau, **outside).A[3:]
-    d = robot.forward_dynamics_derivatives(q, qd, tau, **outside)
+    pushed = robot.linearize(q, qd, tau, **outside(robot)).A[3:]
+    d = robot.forward_dynamics_derivatives(q, qd, tau, **outside(robot))
     close(pushed, np.concatenate([d.dq, d.dqd], axis=-1), 1e-14)
     assert np.abs(pushed - A[3:]).max() > 0.1
 

@@ -6,12 +6,12 @@ import re
 import shutil
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import instructions
 import numpy as np
 import pytest
 from conftest import sweep
+from pages import blocks, read
 from test_generate import LARGE, TREE, build, execute, needs, pointers, spoiled
 
 import dalembert as da
@@ -307,30 +307,22 @@ def test_a_robot_of_any_name_compiles(tmp_path):
 # --- the pages
 
 
-HOW_TO = Path(__file__).parents[1] / "docs" / "howto"
-
-
-def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", (HOW_TO / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["gravity_compensation", "microcontroller"])
-def test_pages_run(page, tmp_path, monkeypatch):
-    """From top to bottom, in Python; the loop in C compiles with the header that the page saves."""
+@needs("gcc")
+def test_the_loop_of_the_page_compiles(tmp_path, monkeypatch):
+    """With the header that the page saves."""
     monkeypatch.chdir(tmp_path)
-    scope = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, page, "exec"), scope)
-    for k, block in enumerate(blocks(page, "c") if shutil.which("gcc") else []):
-        (tmp_path / f"loop{k}.c").write_text(block)
-        done = execute("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", tmp_path / f"loop{k}.c", "-o", tmp_path / "loop.o")
-        assert done.returncode == 0, done.stderr
+    page = read("howto/microcontroller")
+    exec(compile(blocks(page, "python")[0], "microcontroller.md", "exec"), {})
+    (loop,) = blocks(page, "c")
+    (tmp_path / "loop.c").write_text(loop)
+    done = execute("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", tmp_path / "loop.c", "-o", tmp_path / "loop.o")
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_table_of_instructions():
     """As many as the operations of the programs need; where the compiler is there, nearly those of this version of it."""
-    (table,) = blocks("microcontroller", "{instructions}")
+    (table,) = blocks(read("howto/microcontroller"), "{instructions}")
     stated = {tuple(line.split()[:2]): int(line.split()[2]) for line in table.splitlines()}
     assert len(stated) == 3 * len(instructions.LAWS)
     for (name, quantity), most in stated.items():

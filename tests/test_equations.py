@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import pi
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -639,13 +638,3 @@ def test_large_forms_are_refused():
         _ = Symbols(("m",), "R", most=1)["m"] + 1
     with pytest.raises(da.Error, match=r"shared subexpressions$"):  # there are no symbols to take away
         _ = Symbols((), "R", most=1).angle(0).cos() + 1
-
-
-PAGE = Path(__file__).parent.parent / "docs/equations.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-
-
-@pytest.mark.parametrize("block", BLOCKS)
-def test_page(block, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(block, "docs/equations.md", "exec"), {})

@@ -33,6 +33,7 @@ URDF = """<?xml version="1.0"?>
   <transmission name="t"><joint name="turn"><hardwareInterface>x</hardwareInterface></joint></transmission>
 </robot>
 """
+PLAIN = URDF.replace('<mimic joint="turn" multiplier="2" offset="0.25"/>', "")  # nothing in it to warn of
 
 
 def load(tmp_path, text, suffix=".urdf", quiet=True):
@@ -93,9 +94,7 @@ def test_mimic_joints_are_told_everywhere(tmp_path):
 
 def test_impossible_inertia_is_taken_with_a_warning(tmp_path):
     path = tmp_path / "robot.urdf"
-    path.write_text(
-        URDF.replace('ixx="0.1" iyy="0.2"', 'ixx="9" iyy="0.2"').replace('<mimic joint="turn" multiplier="2" offset="0.25"/>', "")
-    )
+    path.write_text(PLAIN.replace('ixx="0.1" iyy="0.2"', 'ixx="9" iyy="0.2"'))
     with pytest.warns(da.DataWarning, match="robot.urdf: arm: impossible inertia"):
         robot = da.load(path)
     assert robot.check().about("inertia")
@@ -103,9 +102,7 @@ def test_impossible_inertia_is_taken_with_a_warning(tmp_path):
 
 def test_the_base_is_looked_at_too(tmp_path):
     path = tmp_path / "robot.urdf"
-    path.write_text(
-        URDF.replace('<mass value="2"/>', '<mass value="-2"/>').replace('<mimic joint="turn" multiplier="2" offset="0.25"/>', "")
-    )
+    path.write_text(PLAIN.replace('<mass value="2"/>', '<mass value="-2"/>'))
     with pytest.warns(da.DataWarning, match="base: impossible inertia: negative mass"):
         robot = da.load(path)
     robot.save(tmp_path / "robot.toml")
@@ -224,7 +221,7 @@ def test_quaternions_are_read(tmp_path, quaternion, version):
     """URDF 1.1 has quat_xyzw beside rpy; a file that forgets to say so means it all the same."""
     rpy = " ".join(map(repr, QUATERNIONS[quaternion]))
     joint, inertial, fixed = 'rpy="0 1.5707963267948966 0"', 'rpy="0.1 0.2 0.3"', 'rpy="0 0 0.4"'
-    text = plain(URDF).replace("<robot", "<robot" + version)
+    text = PLAIN.replace("<robot", "<robot" + version)
     for place in (joint, inertial, fixed):
         found = load(tmp_path, text.replace(place, f'quat_xyzw="{quaternion}"'), quiet=False)
         expected = load(tmp_path, text.replace(place, f'rpy="{rpy}"'), quiet=False)
@@ -238,14 +235,9 @@ def test_quaternions_are_read(tmp_path, quaternion, version):
 def test_a_general_quaternion(tmp_path):
     """Against the product of two half turns: v -> q v q*."""
     x, y, z, w = 0.2, -0.4, 0.4, 0.8
-    text = plain(URDF).replace('rpy="0 0 0.4"', f'quat_xyzw="{x} {y} {z} {w}"')
+    text = PLAIN.replace('rpy="0 0 0.4"', f'quat_xyzw="{x} {y} {z} {w}"')
     R, v, u = load(tmp_path, text).locate("tool")[1].rotation, np.array([x, y, z]), np.array([0.3, -1.2, 0.7])
     close(R @ u, u + 2 * np.cross(v, np.cross(v, u) + w * u), 1e-15)
-
-
-def plain(urdf):
-    """A file with nothing to warn of."""
-    return urdf.replace('<mimic joint="turn" multiplier="2" offset="0.25"/>', "")
 
 
 UNREAD = {
@@ -280,7 +272,7 @@ def test_what_is_not_read_is_told(tmp_path, case):
     old, new, message = UNREAD[case]
     assert old in URDF
     path = tmp_path / "robot.urdf"
-    path.write_text(plain(URDF).replace(old, new, 1))
+    path.write_text(PLAIN.replace(old, new, 1))
     with pytest.warns(da.DataWarning, match=f"robot.urdf: .*{message}"):
         robot = da.load(path)
     assert robot.check().about("unread")
@@ -306,7 +298,7 @@ HARMLESS = {
 @pytest.mark.parametrize("case", HARMLESS)
 def test_what_does_not_matter_is_passed_over(tmp_path, case):
     old, new = HARMLESS[case]
-    assert load(tmp_path, plain(URDF).replace(old, new, 1), quiet=False) == load(tmp_path, plain(URDF))
+    assert load(tmp_path, PLAIN.replace(old, new, 1), quiet=False) == load(tmp_path, PLAIN)
 
 
 BOMB = '<!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><robot name="&b;"><link name="l"/></robot>'

@@ -1,83 +1,25 @@
-"""The pages that tell how to do something: their code runs, and what their tables call the same is the same."""
+"""The pages for those who know Pinocchio or Robotics Toolbox: what their tables call the same is the same."""
 
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import URDF, read
 
 import dalembert as da
 from dalembert.foreign import FOREIGN
 
-PAGES = Path(__file__).parents[1] / "docs" / "howto"
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
-
-
-def blocks(page):
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-
-
-RUN = [page for page in sorted(PAGES.glob("*.md")) if blocks(page)]
-LONG = {"batches", "gradients", "gravity_compensation"}
-
-
-@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG else [], id=p.stem) for p in RUN])
-def test_pages_run(page, tmp_path, monkeypatch):
-    """From top to bottom, as a reader would."""
-    monkeypatch.chdir(tmp_path)
-    state = {}
-    for block in blocks(page):
-        for library in re.findall(r"^import (torch|jax|casadi)$", block, re.MULTILINE):
-            pytest.importorskip(library)
-        exec(compile(block, page.name, "exec"), state)
-
-
-def commands(page):
-    """The lines of its shell blocks in which ours is run; the Panda is built in, and a file of one's own is a small arm."""
-    lines = "".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)).splitlines()
-    return [line.replace("panda.urdf", "panda").replace("my_arm", "arm") for line in lines if re.search(r"(^|\| )dalembert ", line)]
-
-
-WITH_COMMANDS = [page for page in (*sorted(PAGES.glob("*.md")), PAGES.with_name("command_line.md")) if commands(page)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
-def test_commands_run(page, tmp_path):
-    """One after the other, in a shell."""
-    pytest.importorskip("typer")
-    (tmp_path / "arm.urdf").write_text(URDF)
-    robots = da.load(tmp_path / "arm.urdf"), da.robot("puma560"), da.robot("panda")
-    columns = [f"{part}_{joint}" for robot in robots for part in ("q", "qd", "qdd", "tau") for joint in robot.joint_names]
-    (tmp_path / "states.csv").write_text(f"{','.join(columns)}\n{','.join(['0.1'] * len(columns))}\n")
-    script = ["set -e -o pipefail", f'dalembert() {{ "{sys.executable}" -m dalembert "$@"; }}', *commands(page)]
-    done = subprocess.run(["bash", "-c", "\n".join(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
 
 
 def table(name, title):
     """The rows of the table below a heading: their code, ours, and what is said of a difference."""
-    text = (PAGES / f"{name}.md").read_text(encoding="utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+    text = read(f"howto/{name}").partition(f"## {title}\n")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("| `")]
     return [(re.findall("`([^`]*)`", a), re.findall("`([^`]*)`", b), b.partition(", [")[2]) for a, b in rows]
 
 
-URDF = """<robot name="small"><link name="base"/>
-<joint name="turn" type="revolute"><parent link="base"/><child link="column"/><axis xyz="0 0 1"/><origin xyz="0 0 0.2"/>
-<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-<link name="column"><inertial><origin xyz="0.01 0 0.2"/><mass value="4"/>
-<inertia ixx="0.05" iyy="0.05" izz="0.02" ixy="0.001" ixz="0" iyz="0.002"/></inertial></link>
-<joint name="lift" type="prismatic"><parent link="column"/><child link="arm"/><axis xyz="0 0 1"/><origin xyz="0 0.1 0.4" rpy="0.2 0 0"/>
-<limit lower="-0.2" upper="0.3" effort="1" velocity="1"/></joint>
-<link name="arm"><inertial><origin xyz="0.2 0 0" rpy="0 0 0.3"/><mass value="2"/>
-<inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="wrist" type="revolute"><parent link="arm"/><child link="hand"/><axis xyz="0 1 0"/><origin xyz="0.4 0 0"/>
-<limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
-<link name="hand"><inertial><origin xyz="0.1 0 0.02"/><mass value="1"/>
-<inertia ixx="0.002" iyy="0.003" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
 REGRESSOR = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]  # from Pinocchio's order of the ten parameters to ours
 
 

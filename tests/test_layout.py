@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,8 @@ import dalembert
 
 ROOT = Path(dalembert.__file__).parent
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
-GROUND = (
-    "arguments",
-    "cached",
-    "errors",
-    "foreign",
-    "later",
-    "progress",
-    "imported",
-    "text",
-    "version",
-)  # modules that all may import
+# modules that all may import
+GROUND = ("arguments", "cached", "errors", "foreign", "later", "progress", "imported", "text", "version")
 TOP = ("__init__", "__main__", "groups", "interop", "robots")  # modules that only the top imports
 
 
@@ -34,9 +26,12 @@ def is_for_types(node):
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+parsed = cache(lambda path: ast.parse(path.read_text()))
+
+
 def imported(path, inside=True, types=False):
     """(module, line) of every import of the package in a file; those inside functions and conditions, too, but not of types."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     for_types = set() if types else {id(x) for node in tree.body if is_for_types(node) for x in ast.walk(node)}
     for node in ast.walk(tree) if inside else tree.body:
         if id(node) in for_types:

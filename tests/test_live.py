@@ -87,11 +87,6 @@ def pages(tmp_path_factory):
     return page_of
 
 
-@pytest.fixture(scope="module")
-def browser():
-    yield from browsing.chromium()
-
-
 @pytest.fixture
 def visit(browser, pages):
     with browsing.visiting(browser) as go:

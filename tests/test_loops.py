@@ -10,7 +10,7 @@ from closed_robots import HOME, ROBOTS, closing_frame, coupled, free_joints, sta
 from conftest import close, sweep
 
 import dalembert as da
-from dalembert.derived import closed
+from dalembert.derived import closure
 from dalembert.engine.registry import QUANTITIES
 from dalembert.formulations import formulation
 from dalembert.model.loop import Loop
@@ -187,7 +187,7 @@ def test_both_routes_are_equal_modulo_a_prime():
 
     def pieces(tree, q, qd, tau, wrenches):
         parts = dict(zip(names, (*tree.before, *tree.after), strict=True))
-        at = closed.embedding(free, replay(J, {"q": q, **parts}), lambda v: replay(slope, {"q": q, "qd": v, **parts}) @ v, qd)
+        at = closure.embedding(free, replay(J, {"q": q, **parts}), lambda v: replay(slope, {"q": q, "qd": v, **parts}) @ v, qd)
         M = formulation("mass_matrix", "composite_body")(tree, q)
         return (
             at,
@@ -198,7 +198,7 @@ def test_both_routes_are_equal_modulo_a_prime():
 
     def by_multipliers(tree, q, qd, tau, wrenches):
         at, M, jacobian, forces = pieces(tree, q, qd, tau, wrenches)
-        return closed.held(M, jacobian).back(tau - forces(np.zeros(3, int)), jacobian @ at.k)[0]
+        return closure.held(M, jacobian).back(tau - forces(np.zeros(3, int)), jacobian @ at.k)[0]
 
     def by_independent(tree, q, qd, tau, wrenches):
         at, M, _, forces = pieces(tree, q, qd, tau, wrenches)

@@ -18,8 +18,8 @@ from digests import SEEDS
 
 import dalembert as da
 from dalembert.algebra.precise import arctan2, cos_sin, exact_rotation, precisely, product, rounded
-from dalembert.algebra.spatial import cos_sin as cos_sin_of
-from dalembert.algebra.spatial import sqrt
+from dalembert.algebra.scalars import cos_sin as cos_sin_of
+from dalembert.algebra.scalars import sqrt
 from dalembert.model.pose import Pose
 from dalembert.studies.complexity import general_chain
 from dalembert.trace import trace

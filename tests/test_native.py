@@ -8,7 +8,7 @@ import pytest
 from conftest import close, run, sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import cos_sin, sign, sqrt
+from dalembert.algebra.scalars import cos_sin, sign, sqrt
 from dalembert.native import emit, kernel, machine, pieces
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import WORTH_A_THREAD, Kernel

@@ -7,6 +7,7 @@ import pickle
 import re
 import sys
 import weakref
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,17 @@ from dalembert.native import recycle
 from dalembert.native.direct import short_way
 from dalembert.native.kernel import Kernel, build
 from dalembert.trace import trace
+
+
+@contextmanager
+def counted_only():
+    """The collector at rest: what dies does so since nothing refers to it, and no cycle keeps it."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def test_kernels_and_robots_pickle():
@@ -38,18 +50,12 @@ def test_kernels_and_robots_pickle():
 
 
 def test_a_kernel_does_not_keep_its_robot():
-    import weakref
-
-    gc.collect()
     arm = da.robot("ur5").with_payload(0.321)
     kernel = arm.compile("inverse_dynamics")
-    watch = weakref.ref(arm)
-    gc.disable()
-    try:
+    with counted_only():
+        watch = weakref.ref(arm)
         del arm
         assert watch() is None
-    finally:
-        gc.enable()
     assert kernel(*np.zeros((3, 6))).shape == (6,)
     assert np.array_equal(pickle.loads(pickle.dumps(kernel))(*np.zeros((3, 6))), kernel(*np.zeros((3, 6))))
 
@@ -360,13 +366,10 @@ def test_a_robot_answers_plain_calls_at_once():
     ]  # fmt: skip
     assert all(np.array_equal(y, tau) for y in same)
     close(method(*x, method="lie_group"), tau, 1e-12)
-    watch = weakref.ref(arm)
-    gc.disable()
-    try:
+    with counted_only():
+        watch = weakref.ref(arm)
         del arm
         assert watch() is None
-    finally:
-        gc.enable()
     assert np.array_equal(method(*x.tolist()), tau)
     with pytest.raises(da.Error, match=r"inverse_dynamics: qd has shape \(3,\), rp needs \(\.\.\., 2\)"):
         method(x[0], np.zeros(3), x[2])

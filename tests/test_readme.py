@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_howto import URDF
+from pages import ROOT, URDF
 
 import dalembert as da
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SNIPPETS = dict(re.findall(r"^## ([^\n]*)$(?:(?!^## ).)*?^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE))
 
@@ -113,8 +112,6 @@ def test_names_and_links_exist():
         assert hasattr(da, name), name
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).exists(), link
-    for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
-        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
 
 
 def test_the_version_is_the_same_everywhere():

@@ -371,11 +371,6 @@ def test_embedded_data_cannot_end_the_script():
 # --- the page in a browser --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser():
-    yield from browsing.chromium()
-
-
 @pytest.fixture
 def visit(browser, pages):
     with browsing.visiting(browser) as go:

@@ -13,7 +13,7 @@ import pytest
 from conftest import close, sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, sign, sqrt
+from dalembert.algebra.scalars import above, sign, sqrt
 from dalembert.trace import Angle, replay, trace
 
 ROOT = Path(__file__).parent.parent
@@ -376,20 +376,3 @@ def test_bridges_check_what_they_get():
     for call in wrong:
         with pytest.raises(da.Error):
             call()
-
-
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/scalars.md").read_text(), re.DOTALL)
-
-
-@pytest.mark.parametrize(
-    "block",
-    sweep(BLOCKS, quick=[k for k, b in enumerate(BLOCKS) if "jax" not in b]),
-    ids=[re.split(r"\s+", b)[1] + str(k) for k, b in enumerate(BLOCKS)],
-)
-def test_page(block, capsys):
-    for library in re.findall(r"^(?:import|from) (casadi|jax|torch|sympy|mpmath)", block, re.MULTILINE):
-        pytest.importorskip(library)
-    exec(compile(block, "docs/scalars.md", "exec"), {})
-    shown = capsys.readouterr().out
-    if "import sympy" in block:
-        assert shown.strip() == "-0.5*gy*m2*cos(q1 + q2)"

@@ -14,10 +14,10 @@ import pytest
 
 import dalembert as da
 from dalembert.errors import Error
-from dalembert.native import sweep as native
-from dalembert.native.drawn import drawn
-from dalembert.native.reductions import Reductions
-from dalembert.native.totals import Totals
+from dalembert.native.sweeps import sweep as native
+from dalembert.native.sweeps.drawn import drawn
+from dalembert.native.sweeps.reductions import Reductions
+from dalembert.native.sweeps.totals import Totals
 from dalembert.sweeps.climbing import climb
 from dalembert.sweeps.running import Task, crew, cut, on_threads
 from dalembert.trace import trace
@@ -207,7 +207,7 @@ def test_sums_are_exact_whatever_their_order():
 
 
 def _units(x):
-    from dalembert.native.totals import units
+    from dalembert.native.sweeps.totals import units
 
     return units(x)
 
@@ -414,7 +414,7 @@ def test_a_full_disk_does_not_stop_a_sweep(arm, small, tmp_path, monkeypatch):
 
 KILLED = """
     import sys, dalembert as da
-    from dalembert.native import sweep
+    from dalembert.native.sweeps import sweep
     sweep.LEAF = 1 << 12
     found = da.robot("two_link").sweep(over={"q": (-3.0, 3.0), "qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, samples=int(sys.argv[2]), checkpoint=sys.argv[1],
                                        reduce=["extremes", "sums"])

@@ -9,7 +9,7 @@ import pytest
 from conftest import REFERENCE, STRUCTURES, close, directly, reference_robot, sweep
 
 import dalembert as da
-from dalembert.algebra.spatial import above, cos_sin, sign, sqrt, tanh, where
+from dalembert.algebra.scalars import above, cos_sin, sign, sqrt, tanh, where
 from dalembert.trace import Angle, Residue, differentiate, operation_count, replay, trace
 from dalembert.trace.source import NumpyKernel, numpy_source
 

@@ -518,11 +518,6 @@ def test_missing_files_of_the_corpus_are_told():
 # --- in a browser -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def browser():
-    yield from browsing.chromium()
-
-
 @pytest.mark.slow
 @taken_as_they_are
 def test_the_page_shows_the_shapes_of_the_file(browser, tmp_path):

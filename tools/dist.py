@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import venv
 from email import message_from_bytes
 from pathlib import Path
@@ -19,10 +18,9 @@ from runpy import run_path
 from shutil import rmtree
 from zipfile import ZipFile
 
-ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+from matrix import HELPERS, ROOT
+
 NAME = f"dalembert-{run_path(str(ROOT / 'src/dalembert/version.py'))['__version__']}"
-HELPERS = [r for r in PROJECT["optional-dependencies"]["test"] if r.startswith(("pytest", "hypothesis"))]
 SOME = [f"tests/test_{name}.py" for name in ("model", "native_objects", "files")]
 ALL = ["tests", "--ignore=tests/test_docs.py"]  # which is about lines of the source
 

@@ -1,39 +1,30 @@
-"""Make tests/data/pinocchio_derivatives.json: derivatives of the built-in arms by Pinocchio, which must be installed.
+"""Store Pinocchio's derivatives of the built-in arms, for tests/test_derivatives.py.
+
+python tools/pinocchio_derivatives.py        (needs pin; writes tests/data/pinocchio_derivatives.json)
 
 Each robot is built in Pinocchio link by link from the same numbers, so only the algorithms are compared.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 
 import dalembert as da
+from dalembert.studies.bench import pinocchio_model
 
-JOINTS = {"revolute": pin.JointModelRZ, "prismatic": pin.JointModelPZ}
-TARGET = Path(__file__).parent.parent / "tests/data/pinocchio_derivatives.json"
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from builtin import ARMS  # noqa: E402
 
-
-def in_pinocchio(robot):
-    """The same tree of links."""
-    model, tree = pin.Model(), robot.tree
-    model.gravity.linear = tree.gravity
-    made = []
-    for i, parent in enumerate(tree.parents):
-        before = pin.SE3(tree.before.rotation[i], tree.before.translation[i])
-        index, above = (0, pin.SE3.Identity()) if parent < 0 else made[parent]
-        joint = model.addJoint(index, JOINTS[robot.links[i].joint.kind](), above * before, robot.joint_names[i])
-        after = pin.SE3(tree.after.rotation[i], tree.after.translation[i])
-        model.appendBodyToJoint(joint, pin.Inertia(tree.mass[i], tree.com[i], tree.inertia[i]), after)
-        made.append((joint, after))
-    model.armature[:] = [link.joint.armature for link in robot.links]
-    return model
+TARGET = ROOT / "tests/data/pinocchio_derivatives.json"
 
 
 def values(robot):
     """Everything at one state."""
-    model = in_pinocchio(robot)
+    model = pinocchio_model(robot)
     data = model.createData()
     rng = np.random.default_rng(robot.n)
     q, qd, qdd, tau = rng.uniform(-1, 1, (4, robot.n))
@@ -51,6 +42,6 @@ def values(robot):
 
 
 if __name__ == "__main__":
-    robots = {name: values(da.robot(name).without_friction()) for name in da.robot_names() if not da.robot(name).loops}
+    robots = {name: values(da.robot(name).without_friction()) for name in ARMS}
     TARGET.write_text(json.dumps({"pinocchio": pin.__version__, "robots": robots}) + "\n")
     print(f"{len(robots)} robots in {TARGET}")

@@ -22,24 +22,14 @@ from arms import (
     skew,
     spin,
     spin_rate,
-    unskew,
     unusable,
 )
-from test_park_lynch import Ad, ad, exponential, frames, inverted
+from screws import Ad, ad, exponential, inverted, twist, untwist
+from test_park_lynch import frames
 
 ARM = arm("RRPR", 21)
 N = ARM.n
 q, qd, qdd = motion(N, 22)
-
-
-def twist(S):
-    X = np.zeros((4, 4))
-    X[:3, :3], X[:3, 3] = skew(S[:3]), S[3:]
-    return X
-
-
-def untwist(X):
-    return np.append(unskew(X[:3, :3]), X[:3, 3])
 
 
 class Section3:

@@ -17,10 +17,10 @@ from arms import (
     potential,
     product,
     rate,
-    skew,
     unskew,
     unusable,
 )
+from screws import Ad, ad, exponential, inverted
 
 import dalembert as da
 
@@ -30,35 +30,9 @@ q, qd, qdd = motion(N, 8)
 TIP = np.array([0.4, -0.7, 0.3, 1.1, -0.6, 0.8])  # (moment, force) in the frame of the last link's centre of mass
 
 
-def Ad(T):
-    R, p = T[:3, :3], T[:3, 3]
-    return np.block([[R, np.zeros((3, 3))], [skew(p) @ R, R]])
-
-
-def ad(V):
-    w, v = skew(V[:3]), skew(V[3:])
-    return np.block([[w, np.zeros((3, 3))], [v, w]])
-
-
-def inverted(T):
-    R = T[:3, :3].T
-    return moved(0, 0, 0) @ np.block([[R, -(R @ T[:3, 3])[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
-
-
 def frames(arm, q):
     """T_0i of the frames at the centres of mass."""
     return [W @ moved(*c) for W, c in zip(poses(arm, q), arm.com, strict=True)]
-
-
-def exponential(S, x):
-    """e^[S]x of a unit screw, by its series."""
-    X = np.zeros((4, 4), dtype=complex)
-    X[:3, :3], X[:3, 3] = skew(S[:3]), S[3:]
-    term, T = np.eye(4, dtype=complex), np.eye(4, dtype=complex)
-    for k in range(1, 40):
-        term = term @ X * x / k
-        T = T + term
-    return T if np.iscomplexobj(x) else T.real
 
 
 class Model:

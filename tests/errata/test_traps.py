@@ -20,10 +20,11 @@ from arms import (
     spin,
     unusable,
 )
+from screws import ad
 from test_fu import table_3_3
 from test_kozlowski import operators
 from test_park import Section3
-from test_park_lynch import Model, ad, recursion, stacked
+from test_park_lynch import Model, recursion, stacked
 
 import dalembert as da
 

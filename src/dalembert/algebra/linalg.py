@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.precise import exact
-from dalembert.algebra.spatial import Array, above, dot, matrix, stack, symmetric
+from dalembert.algebra.scalars import above
+from dalembert.algebra.spatial import Array, dot, matrix, stack, symmetric
 from dalembert.errors import Error
 
 
@@ -54,7 +55,12 @@ class Pivots(NamedTuple):
         if not later:
             return above(D, least, np.nan)
         sure = D - least * (1 + sum(self.least[k] / ROUNDING * reciprocal for k, reciprocal in later.items()))
-        return D + (above(sure, 0.0, np.nan) - sure)  # exactly D, or NaN
+        return unless_small(D, sure)
+
+
+def unless_small(D: Any, sure: Any, least: float = 0.0) -> Any:
+    """Exactly D where what is sure of it exceeds a number, else NaN."""
+    return D + (above(sure, least, np.nan) - sure)
 
 
 def is_number(x: Any) -> bool:

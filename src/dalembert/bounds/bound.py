@@ -11,15 +11,15 @@ from dalembert.arguments import by_name, choice, listed, positive
 from dalembert.bounds.branching import Search
 from dalembert.bounds.entry import Entry, Unproven
 from dalembert.bounds.result import Bound
-from dalembert.engine.evaluation import uncharted
 from dalembert.engine.program import program as traced
+from dalembert.engine.quantity import uncharted
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
 from dalembert.progress import Progress, chosen
 from dalembert.sweeps.ranges import EXAMPLE, ranges_of
 from dalembert.sweeps.recorded import labels, recorded
-from dalembert.trace.degrees import Key, angles, used
+from dalembert.trace.intervals.degrees import Key, angles, used
 from dalembert.trace.program import Program
 
 SLICE = 0.25  # seconds that a search works before the next one does

@@ -11,12 +11,12 @@ from dalembert.bounds.branching import Search
 from dalembert.errors import Error
 from dalembert.native.evaluator import evaluator
 from dalembert.sweeps.climbing import climb
-from dalembert.trace.bounding import margins, prepare
-from dalembert.trace.degrees import Key
 from dalembert.trace.differentiate import differentiate
+from dalembert.trace.intervals.bounding import margins, prepare
+from dalembert.trace.intervals.degrees import Key
+from dalembert.trace.intervals.rounding import errors
+from dalembert.trace.intervals.stepping import step_program
 from dalembert.trace.program import Program, Variable, assemble, evaluate
-from dalembert.trace.rounding import errors
-from dalembert.trace.stepping import step_program
 
 SAMPLES = 20_000  # of which the best are refined
 STARTS = 48

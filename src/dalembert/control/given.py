@@ -6,7 +6,8 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, frozen_array
-from dalembert.engine.evaluation import joint_vector, uncharted
+from dalembert.engine.evaluation import joint_vector
+from dalembert.engine.quantity import uncharted
 from dalembert.errors import Error, brief
 from dalembert.motion.paths import Path, quintic
 

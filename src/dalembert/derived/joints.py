@@ -7,7 +7,8 @@ import numpy as np
 
 from dalembert.algebra.linalg import ROUNDING, Pivots
 from dalembert.algebra.precise import as_objects, exact, product
-from dalembert.algebra.spatial import Array, dot, sign, tanh
+from dalembert.algebra.scalars import sign, tanh
+from dalembert.algebra.spatial import Array, dot
 from dalembert.derived.charts import formulated, spread_positions
 from dalembert.errors import Error
 from dalembert.formulations.composite_body import composite, times
@@ -17,11 +18,9 @@ from dalembert.model.links import FRICTION
 from dalembert.model.model import Model
 
 
-def joint_parameters(model: Model) -> tuple[Array, Array, Array]:
-    """Armature, damping and Coulomb friction of every joint."""
-    joints = model.joints
-    armature, damping, coulomb = (np.array([getattr(j, k) for j in joints]) for k in ("armature", "damping", "coulomb"))
-    return armature, damping, coulomb
+def armatures(model: Model) -> Array:
+    """The rotor inertia of every joint, (n,)."""
+    return np.array([joint.armature for joint in model.joints], dtype=float)
 
 
 class FrictionLaw(NamedTuple):
@@ -116,7 +115,7 @@ def pivots(model: Model, rotors: bool = True) -> Pivots:
     if key not in model.memo and not model.is_tree:
         model.memo[key] = Pivots(None, _coupled_rounding(model))
     if key not in model.memo:
-        armature = joint_parameters(model)[0] * rotors
+        armature = armatures(model) * rotors
         with np.errstate(all="ignore"):  # absurd figures overflow
             least = np.maximum(ROUNDING * (_inertias_sampled(model) + armature), np.finfo(float).tiny)
         model.memo[key] = Pivots(armature if armature.any() else None, least)
@@ -132,13 +131,18 @@ def _coupled_rounding(model: Model) -> Array:
         return least if model.transmission is None else least + ROUNDING * np.diag(model.transmission.inertia)
 
 
+def sampled(n: int) -> Array:
+    """Some positions (17, n) of n joints between -1 and 1, well mixed."""
+    p = 17  # a prime: joints run through the positions in orders of their own
+    return np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+
+
 def _inertias_sampled(model: Model) -> Array:
     """The largest |M_ii| (n,) of some positions, within +-1 m for prismatic joints.
 
     They become constants of programs, and must be the same on every machine.
     """
-    n, p = model.n, 17  # a prime: joints run through the positions in orders of their own
-    shares = np.array([[2 * ((k * (i + 1) + i) % p + 0.5) / p - 1 for i in range(n)] for k in range(p)])
+    n, shares = model.n, sampled(model.n)
     home = [i for run in model.runs for i in range(n)[run.velocities]]  # balls and free bodies stand there
     shares[:, home] = 0.0
     q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)
@@ -174,7 +178,7 @@ def coupled_inertia(model: Model, q: Any, tree: Any, method: str = "composite_bo
 
 def rotors(model: Model) -> Array:
     """What rotors add to the mass matrix, (n, n), in exact numbers: those of the joints, and of motors behind a transmission."""
-    own = np.diag(exact(joint_parameters(model.open)[0]))
+    own = np.diag(exact(armatures(model.open)))
     if model.coupling is not None:
         own = model.coupling.pulled_back(model.coupling.pulled_back(own, -1), -2)
     return own if model.transmission is None else own + model.transmission.exact_inertia
@@ -184,7 +188,7 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Inverse dynamics and the forces that rotors and friction take."""
 
     def whole(**given: Any) -> Any:
-        armature, tau = joint_parameters(model)[0], function(**given)
+        armature, tau = armatures(model), function(**given)
         tau = tau + armature * given["qdd"] if armature.any() else tau
         tau = tau * loading(model, given["qd"], tau) if load_friction(model).any() else tau
         return sum(friction(model, given["qd"]), tau)
@@ -194,7 +198,7 @@ def forces(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def slopes(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """Derivatives of inverse dynamics with friction and rotors on their diagonals; jumps of friction have none."""
-    law, armature = friction_law(model), joint_parameters(model)[0]
+    law, armature = friction_law(model), armatures(model)
 
     def whole(**given: Any) -> Any:
         dq, dqd, M = function(**given)
@@ -241,7 +245,7 @@ def inertias(model: Model, function: Callable[..., Any]) -> Callable[..., Any]:
     """The mass matrix with the rotors on its diagonal."""
 
     def whole(**given: Any) -> Any:
-        return on_diagonal(function(**given), joint_parameters(model)[0])
+        return on_diagonal(function(**given), armatures(model))
 
     return whole
 

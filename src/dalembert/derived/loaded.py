@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array, Transform
 from dalembert.derived import kinematics
 from dalembert.derived.charts import spread_positions
-from dalembert.derived.joints import coupled_inertia, joint_parameters, on_diagonal, pivots, rotors, tree_forces
+from dalembert.derived.joints import armatures, coupled_inertia, on_diagonal, pivots, rotors, tree_forces
 from dalembert.formulations import built_on, formulation, takes
 from dalembert.model.model import Model
 from dalembert.model.reduce import reduced_around
@@ -54,7 +54,7 @@ def loaded(model: Model, by: Carriers, quantity: str, method: str) -> Program:
     >>> loaded(arm, carriers(arm, 1), "inverse_dynamics", "newton_euler")
     <Program q(2), qd(2), qdd(2), bodies(1,10), gravity(3) -> tau(2): ... nodes>
     """
-    function, armature = _function(model, quantity, method), joint_parameters(model)[0] if model.is_tree else np.zeros(0)
+    function, armature = _function(model, quantity, method), armatures(model) if model.is_tree else np.zeros(0)
     more = {"pivots": pivots(model)} if takes(quantity, method, "pivots") else {}
     fields: dict[str, tuple[int, ...]] = {} if quantity == "mass_matrix" else {GRAVITY: (3,)}
     shapes = dict.fromkeys(INPUTS[quantity], (model.n,)) | {BODIES: (len(by.links), 10)} | fields

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, block_diagonal, sign
+from dalembert.algebra.scalars import sign
+from dalembert.algebra.spatial import Array, block_diagonal
 from dalembert.derived.charts import formulated
 from dalembert.derived.make import Body, Make
 from dalembert.model.model import Model

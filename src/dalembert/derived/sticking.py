@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.linalg import Pivots, inverse, udu
-from dalembert.algebra.spatial import dot, sign, stack, where, zeros
+from dalembert.algebra.scalars import sign, where
+from dalembert.algebra.spatial import dot, stack, zeros
 from dalembert.derived.joints import FrictionLaw, friction_law, pivots, tree_forces
 from dalembert.derived.make import Body, Make
 from dalembert.model.model import Model

@@ -13,12 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.linalg import Factors, SingularError, inverse, is_number, udu, unit_upper_solve, unit_upper_transposed_solve
+from dalembert.algebra.linalg import (
+    Factors,
+    SingularError,
+    inverse,
+    is_number,
+    udu,
+    unit_upper_solve,
+    unit_upper_transposed_solve,
+    unless_small,
+)
 from dalembert.algebra.spatial import (
     Ad_matrix,
     Array,
     Transform,
-    above,
     cross,
     dot,
     join,
@@ -46,8 +54,7 @@ def _independent(i: int, D: Any, size: Any, later: Any) -> Any:
     """The pivots of J M^-1 J^T: NaN where a row depends on those after it, judged in that row's own units."""
     if is_number(D) and not D > 0:
         raise SingularError(i)
-    share = D / size
-    return D + (above(share, LEAST, np.nan) - share)  # exactly D, or NaN
+    return unless_small(D, D / size, LEAST)
 
 
 class _Task(NamedTuple):

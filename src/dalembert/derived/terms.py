@@ -7,7 +7,7 @@ import numpy as np
 from dalembert.algebra.linalg import inverse, udu
 from dalembert.algebra.spatial import dot, rotate, zeros
 from dalembert.derived.charts import formulated, placed
-from dalembert.derived.joints import accelerations, joint_parameters, pivots, tree_forces
+from dalembert.derived.joints import accelerations, armatures, pivots, tree_forces
 from dalembert.derived.make import Body, Make, Recipe
 from dalembert.formulations import built_on, formulation
 from dalembert.model.model import Model
@@ -84,7 +84,7 @@ def christoffel_gradient(model: Model, make: Make, method: str, optional: tuple[
 def kinetic_energy(model: Model, make: Make, method: str, optional: tuple[str, ...]) -> Body:
     """qd . (M qd) / 2, with M qd by inverse dynamics."""
     tree = model.reduced_tree._replace(gravity=zeros(3))
-    function, armature = formulated(model, "inverse_dynamics", method), joint_parameters(model)[0]
+    function, armature = formulated(model, "inverse_dynamics", method), armatures(model)
 
     def body(q: Any, qd: Any) -> Any:
         if not model.n:

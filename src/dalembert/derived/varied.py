@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Transform, rotate, rotate_back, sign, zeros
+from dalembert.algebra.scalars import sign
+from dalembert.algebra.spatial import Transform, rotate, rotate_back, zeros
 from dalembert.derived.joints import accelerations, forces, friction_law, inertias, pivots
 from dalembert.errors import Error
 from dalembert.formulations import formulation

@@ -19,7 +19,7 @@ from dalembert.arguments import batch as broadcast
 from dalembert.arguments import choice, numbers, targets
 from dalembert.engine.kernels import BACKENDS, Request, kernel
 from dalembert.engine.program import program
-from dalembert.engine.quantity import Quantity, Values
+from dalembert.engine.quantity import Quantity, Values, uncharted
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
@@ -294,15 +294,6 @@ def moving(robot: Model, function: str, **given: Any) -> list[Array]:
     if not robot.n:
         raise Error(f"{function} needs a robot with joints, {robot.name} has none")
     return joint_vectors(robot, function, **given)
-
-
-def uncharted(robot: Model, function: str) -> Error:
-    """Error of a function that needs positions whose rates are the velocities."""
-    joint = robot.runs[0]
-    return Error(
-        f"{function} needs velocities that are the rates of the positions; those of the {joint.kind} joint {joint.joint!r} of "
-        f"{robot.name} are not"
-    )
 
 
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from dalembert import imported
 from dalembert.arguments import choice, several
-from dalembert.derived.closed import closure
 from dalembert.derived.closing import independent_joints
-from dalembert.derived.joints import friction_law, joint_parameters
+from dalembert.derived.closure import closure
+from dalembert.derived.joints import armatures, friction_law
 from dalembert.engine.names import Backend
 from dalembert.engine.program import program
 from dalembert.engine.quantity import Quantity
@@ -152,7 +152,7 @@ def _content(model: Model, quantity: Quantity) -> str:
     digest.update(repr(whole.virtual).encode())
     tree, coupling, motors = whole.tree, model.coupling, model.transmission
     numbers = (*tree.before, *tree.after, tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity)
-    for part in (*numbers, joint_parameters(model.open)[0], *friction_law(model.open)):
+    for part in (*numbers, armatures(model.open), *friction_law(model.open)):
         digest.update(np.ascontiguousarray(part, dtype=float).tobytes())
     around = (0,) if coupling is None else (coupling.matrix, coupling.offset)
     for part in (*around, 0 if motors is None else motors.inertia):

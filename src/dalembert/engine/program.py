@@ -1,6 +1,6 @@
 """The traced program of a quantity for a robot, and how many operations it has."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -72,19 +72,20 @@ def program(
             return body
     else:
         body = _formulated(robot, described, by, included)
-    arrays = described.arrays(included)
-    shapes = {name: values.sized(robot) for name, values in arrays.items()}
+    recorded = _in_order(body, described.arrays(included), robot)
     try:
         with np.errstate(all="ignore"):  # absurd figures overflow: the results show it
-            return trace(
-                lambda *given: body(**dict(zip(arrays, given, strict=True))),
-                shapes,
-                outputs=tuple(described.outputs),
-                folding=folding,
-                sharing=sharing,
-            )
+            return trace(*recorded, outputs=tuple(described.outputs), folding=folding, sharing=sharing)
     except SingularError as singular:
         raise without_inertia(robot, described, singular.index) from None
+
+
+def _in_order(
+    body: Callable[..., Any], arrays: Mapping[str, Values], model: Model
+) -> tuple[Callable[..., Any], dict[str, tuple[int, ...]]]:
+    """A function of arrays by name as one of arrays in their order, and their shapes."""
+    shapes = {name: values.sized(model) for name, values in arrays.items()}
+    return lambda *given: body(**dict(zip(arrays, given, strict=True))), shapes
 
 
 def _without_virtual(
@@ -184,20 +185,11 @@ def operation_count(
     if by in described.recipes:
         raise Error(f"{described.name} is derived from the program of a formulation, so only its customized count exists")
     check_size(robot.parents, robot.name, described, by)
-    arrays, tree = described.arrays(included), spread(bare.open)
-    body = _formulated(tree, described, by, included)
-    return tally(
-        lambda *given: body(**dict(zip(arrays, given, strict=True))),
-        {name: values.sized(tree) for name, values in arrays.items()},
-    )
+    tree = spread(bare.open)
+    return tally(*_in_order(_formulated(tree, described, by, included), described.arrays(included), tree))
 
 
 def operation_counts_by(robot: Model, quantity: str, method: str, place: Callable[[], Any]) -> dict[Any, OperationCount]:
     """The customized count of a formulation, by `place()`, which is asked as each operation is recorded."""
     bare, described = spread(without_armature(without_friction(robot))), quantity_named(quantity)
-    arrays, body = described.arrays(()), _formulated(bare, described, method, ())
-    return counts_by(
-        lambda *given: body(**dict(zip(arrays, given, strict=True))),
-        {name: values.sized(bare) for name, values in arrays.items()},
-        place,
-    )
+    return counts_by(*_in_order(_formulated(bare, described, method, ()), described.arrays(), bare), place)

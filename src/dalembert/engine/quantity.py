@@ -24,6 +24,15 @@ LENGTHS: dict[str, Callable[[Model], int]] = {
 }
 
 
+def uncharted(robot: Model, function: str, rest: str = "") -> Error:
+    """Error of a function that needs positions whose rates are the velocities."""
+    joint = robot.runs[0]
+    return Error(
+        f"{function} needs velocities that are the rates of the positions; those of the {joint.kind} joint {joint.joint!r} of "
+        f"{robot.name} are not{rest}"
+    )
+
+
 class Values(NamedTuple):
     """An array: its core axes, numbers or names of `LENGTHS`, and its unit.
 
@@ -151,10 +160,7 @@ class Quantity:
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
         if chosen not in able and robot.runs and (self.charted or chosen in self.charted_methods):
             rest = f"; these methods do not need it: {', '.join(able)}" if able else ""
-            raise Error(
-                f"{self.name} by {chosen} needs velocities that are the rates of the positions; those of the {robot.runs[0].kind} "
-                f"joint {robot.runs[0].joint!r} of {robot.name} are not{rest}"
-            )
+            raise uncharted(robot, f"{self.name} by {chosen}", rest)
         if chosen not in able:
             what = "loops" if robot.loops else "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
             rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has none"

@@ -89,18 +89,9 @@ def _diagonal(name: str, about: str, inputs: Any, output: Any, invariant: bool =
 
 def _law(name: str, about: str, author: str, recipe: Recipe, inputs: Any, output: Any = None, **more: Any) -> Quantity:
     return Quantity(
-        name,
-        about,
-        inputs,
-        output or TAU,
-        author,
-        "control",
-        recipe=recipe,
-        recipes=(author,),
-        coupled=recipe,
-        coupled_methods=(author,),
-        **more,
-    )
+        name, about, inputs, output or TAU, author, "control",
+        recipe=recipe, recipes=(author,), coupled=recipe, coupled_methods=(author,), **more,
+    )  # fmt: skip
 
 
 _GAINS = {"kp": Values(N, "1/s^2"), "kd": Values(N, "1/s")}

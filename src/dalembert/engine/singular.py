@@ -7,12 +7,11 @@ import numpy as np
 
 from dalembert.algebra.linalg import SingularError, udu
 from dalembert.algebra.spatial import Array
-from dalembert.derived.closed import closure
 from dalembert.derived.closing import independent_joints
+from dalembert.derived.closure import closure
 from dalembert.derived.joints import coupled_inertia, pivots
 from dalembert.engine.quantity import Quantity
 from dalembert.errors import Error, SingularWarning, warn
-from dalembert.formulations import formulation
 from dalembert.formulations.shared.filter import filtered, links
 from dalembert.model.model import Model
 from dalembert.model.positions import hidden
@@ -65,8 +64,7 @@ def check_regular(
     if weak is None:
         return
     state = int(np.argmax(weak >= 0))
-    at = np.broadcast_to(np.real(q), (*batch, model.nq)).reshape(-1, model.nq)[state]
-    where = f" at q = {np.array2string(at, precision=6, separator=', ')}"
+    where = f" {_place(_states(model, q, batch)[state])}"
     if batch == ():
         raise without_inertia(model, quantity, int(weak[state]), where)
     name = model.joint_names[weak[state]]
@@ -81,19 +79,32 @@ def check_closed(model: Model, quantity: Quantity, results: Sequence[Array], q: 
     """The same for a robot with loops, which may lose a direction, or leave its independent joints unable to move the others."""
     if all(regular(x) for x in results):
         return
-    q = np.broadcast_to(np.real(q), (*batch, model.n)).reshape(-1, model.n)
-    bad = np.isfinite(q).all(axis=-1)
-    bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in results])
+    q = _states(model, q, batch)
+    bad = np.isfinite(q).all(axis=-1) & _unknown(results, len(q))
     if not bad.any():
         return
     at = q[int(np.argmax(bad))]
     why = _stuck(model, at)
     if not why:
         return
-    where = f"at q = {np.array2string(at, precision=6, separator=', ')}"
+    where = _place(at)
     if batch == ():
         raise Error(f"{quantity.name}: {why} {where}")
     warn(f"{quantity.name}: the result is NaN at {int(bad.sum())} of {len(q)} states; {why} {where}, the first", SingularWarning)
+
+
+def _states(model: Model, q: Array, batch: tuple[int, ...]) -> Array:
+    """Positions (states, nq) of a batch."""
+    return np.broadcast_to(np.real(q), (*batch, model.nq)).reshape(-1, model.nq)
+
+
+def _unknown(results: Sequence[Array], states: int) -> Array:
+    """In which states there is NaN among the results."""
+    return np.logical_or.reduce([np.isnan(np.reshape(x, (states, -1))).any(axis=-1) for x in results])
+
+
+def _place(q: Array) -> str:
+    return f"at q = {np.array2string(q, precision=6, separator=', ')}"
 
 
 def _stuck(model: Model, q: Array) -> str:
@@ -119,10 +130,10 @@ def singular_states(
     """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
     if method not in UNGUARDED and all(regular(x) for x in results):
         return None
-    q = np.broadcast_to(np.real(q), (*batch, model.nq)).reshape(-1, model.nq)
+    q = _states(model, q, batch)
     bad = np.isfinite(q).all(axis=-1)
     if method not in UNGUARDED:
-        bad &= np.logical_or.reduce([np.isnan(np.reshape(x, (len(q), -1))).any(axis=-1) for x in results])
+        bad &= _unknown(results, len(q))
     suspects = np.flatnonzero(bad)
     weak = np.full(len(q), -1)
     try:
@@ -143,17 +154,12 @@ def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
     """For each state of (m, n), the joint nearest the tips without inertia, or -1: by articulated bodies and by factors of M."""
     whole = spread(model)
     guard = pivots(whole, rotors)
-    if whole.runs:
-        with np.errstate(all="ignore"):
-            weak = np.stack([np.isnan(udu(coupled_inertia(whole, x, whole.open.tree).astype(float), guard).D) for x in q])
-        return np.where(weak, np.arange(model.n), -1).max(axis=-1)
-    model = whole
-    if not model.is_tree:
-        with np.errstate(all="ignore"):
-            weak = np.isnan(udu(coupled_inertia(model, q, model.tree), guard).D)
-        return np.where(weak, np.arange(model.n), -1).max(axis=-1)
     with np.errstate(all="ignore"):
-        D = filtered(model.tree, links(model.tree, q), guard).D
-        factors = udu(formulation("mass_matrix", "composite_body")(model.tree, q), guard)
-    weak = np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1))) | np.isnan(factors.D)
+        if whole.runs:
+            weak = np.stack([np.isnan(udu(coupled_inertia(whole, x, whole.open.tree).astype(float), guard).D) for x in q])
+        else:
+            weak = np.isnan(udu(coupled_inertia(whole, q, whole.tree), guard).D)
+        if whole.is_tree and not whole.runs:
+            D = filtered(whole.tree, links(whole.tree, q), guard).D
+            weak |= np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1)))
     return np.where(weak, np.arange(model.n), -1).max(axis=-1)

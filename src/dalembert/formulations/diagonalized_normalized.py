@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.linalg import PLAIN, Pivots
-from dalembert.algebra.spatial import Array, dot, matrix, rotate, rotate_back, scaled, sqrt, stack
+from dalembert.algebra.scalars import sqrt
+from dalembert.algebra.spatial import Array, dot, matrix, rotate, rotate_back, scaled, stack
 from dalembert.formulations.shared.filter import (
     Filter,
     Links,

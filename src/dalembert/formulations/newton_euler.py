@@ -14,20 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import (
-    Array,
-    along_z,
-    cos_sin,
-    cross,
-    join,
-    rotate,
-    rotate_back,
-    spin,
-    split,
-    stack,
-    swing,
-    turn_z,
-)
+from dalembert.algebra.scalars import cos_sin
+from dalembert.algebra.spatial import Array, along_z, cross, join, rotate, rotate_back, spin, split, stack, swing, turn_z
 from dalembert.model.tree import Tree
 
 

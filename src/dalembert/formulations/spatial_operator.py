@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.linalg import PLAIN, Pivots
+from dalembert.algebra.scalars import sqrt
 from dalembert.algebra.spatial import (
     Ad,
     Ad_inverse_dual,
@@ -39,7 +40,6 @@ from dalembert.algebra.spatial import (
     skew,
     spatial_inertia,
     split,
-    sqrt,
     stack,
     symmetric,
     zeros,

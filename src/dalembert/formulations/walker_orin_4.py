@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.linalg import PLAIN, Pivots
-from dalembert.algebra.spatial import Array, above, dot, scaled, zeros
+from dalembert.algebra.scalars import above
+from dalembert.algebra.spatial import Array, dot, scaled, zeros
 from dalembert.model.tree import Tree
 
 LEAST_CURVATURE = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number

@@ -1,4 +1,7 @@
-"""The native engine: programs to vector machine code behind NumPy gufuncs. Independent of robots. May import: trace."""
+"""The native engine: programs to vector machine code behind NumPy gufuncs. Knows no robots.
+
+Programs over millions of states, of which only extremes and counts are kept, are in `sweeps`. May import: trace.
+"""
 
 from dalembert.native import cache as cache
 from dalembert.native.kernel import Kernel as Kernel

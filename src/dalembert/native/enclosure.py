@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from dalembert.arguments import batch, by_name, flag, numbers, room, whole
 from dalembert.errors import Error, brief
 from dalembert.native.evaluator import evaluator
-from dalembert.trace.enclosing import Enclosing, margins
-from dalembert.trace.intervals import Box, PreciseBounds, refined
+from dalembert.trace.intervals.enclosing import Enclosing, margins
+from dalembert.trace.intervals.halving import Bounds, Box, refined
+from dalembert.trace.intervals.precise import PreciseBounds
 from dalembert.trace.program import Program, Variable
 from dalembert.trace.replay import checked
 
@@ -154,7 +155,7 @@ def _in_pieces(
     return _shaped(program, results[0]), _shaped(program, results[1])
 
 
-def _bounds(program: Program, lower: Array, upper: Array, mean_value: bool) -> Callable[[Array, Array], Box]:
+def _bounds(program: Program, lower: Array, upper: Array, mean_value: bool) -> Bounds:
     """Bounds in boxes within one, all inputs and outputs as flat arrays."""
     starts = np.cumsum([0, *(v.size for v in program.inputs)])
     parts = [slice(a, b) for a, b in pairwise(starts)]
@@ -183,14 +184,13 @@ def _ends(program: Program, given: Mapping[str, Any], side: str) -> list[Array]:
     for v in program.inputs:
         if v.name not in given:
             raise Error(f"the box needs input {v.name!r}: {program.signature}")
+        core = len(v.shape)
         try:
             part = numbers(given[v.name], v.name).astype(float, copy=False)
-            core = part.shape[max(part.ndim - len(v.shape), 0) :]
-            part = np.broadcast_to(part, v.shape) if part.ndim <= len(v.shape) else np.broadcast_to(part, part.shape)
+            part = part if part.ndim > core else np.broadcast_to(part, v.shape)
         except (TypeError, ValueError):
-            core = ()
             part = None
-        if part is None or (part.ndim > len(v.shape) and core != v.shape):
+        if part is None or part.shape[part.ndim - core :] != v.shape:
             raise Error(f"the {side} end of {v.name!r} must have shape {v.shape}, got {brief(given[v.name])}")
         parts.append(part)
     return parts

@@ -98,8 +98,7 @@ def ordered(
         raise ValueError(f"loops of {counts} passes: three nonnegative lengths are needed, with fewer passes in total")
     batch = outputs[0].shape[LOOPS]
     arrays = (*inputs, *outputs)
-    made = kernel if isinstance(kernel, Kernel) else kernel.program
-    for k, (array, variable) in enumerate(zip(arrays, (*made.inputs, *made.outputs), strict=True)):
+    for k, (array, variable) in enumerate(zip(arrays, (*kernel.inputs, *kernel.outputs), strict=True)):
         _check(array, variable, counts, batch, written=k >= len(inputs))
     if not isinstance(kernel, Kernel):
         return lambda: _in_python(kernel, inputs, outputs, counts)

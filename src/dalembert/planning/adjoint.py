@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import dot, outer, where
+from dalembert.algebra.scalars import where
+from dalembert.algebra.spatial import dot, outer
 from dalembert.derived.charts import formulated
 from dalembert.derived.joints import left_of, pivots, slipping
 from dalembert.derived.make import Body, Make

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import dot, tanh
+from dalembert.algebra.scalars import tanh
+from dalembert.algebra.spatial import dot
 from dalembert.derived.joints import friction, friction_law, load_friction, loading
 from dalembert.derived.make import Make
 from dalembert.engine.kernels import compile

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from dalembert.algebra.spatial import Array, where
+from dalembert.algebra.scalars import where
+from dalembert.algebra.spatial import Array
 from dalembert.native import recycle
 from dalembert.native.evaluator import kernel_of
 from dalembert.native.ordered import ordered

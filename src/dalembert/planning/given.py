@@ -7,7 +7,8 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import frozen_array, numbers, positive
 from dalembert.derived.joints import friction_law
-from dalembert.engine.evaluation import joint_vector, uncharted
+from dalembert.engine.evaluation import joint_vector
+from dalembert.engine.quantity import uncharted
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, a_robot, refuse_loops
 

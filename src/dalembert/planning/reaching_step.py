@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.linalg import solve, udu
-from dalembert.algebra.spatial import Array, dot, rotate_back, skew, sqrt, stack, where
+from dalembert.algebra.scalars import sqrt, where
+from dalembert.algebra.spatial import Array, dot, rotate_back, skew, stack
 from dalembert.derived import kinematics
 from dalembert.derived.charts import spread_positions
 from dalembert.derived.make import Body, Make

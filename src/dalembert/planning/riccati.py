@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.algebra.linalg import Factors, solve, udu
-from dalembert.algebra.spatial import Array, dot, matrix, rotate, stack, where
+from dalembert.algebra.scalars import where
+from dalembert.algebra.spatial import Array, dot, matrix, rotate, stack
 from dalembert.derived.joints import slipping
 from dalembert.derived.make import Body, Make
 from dalembert.engine.quantity import Quantity, Values

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag
-from dalembert.derived.joints import friction_law, joint_parameters
+from dalembert.derived.joints import armatures, friction_law
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.names import Backend, Out, Result
 from dalembert.formulations import formulation
@@ -60,17 +60,17 @@ def regressor_parameters(
     ('damping[joint2]', 'coulomb[joint2]')
     """
     names, values = [*parameter_names(robot)], [parameter_vector(robot)]
-    rotors, damping, coulomb = joint_parameters(robot.open)
+    law = friction_law(robot.open)
     joints = robot.open.joint_names  # those that follow others have friction and rotors of their own
     if flag(friction, "friction"):
         names += [f"{name}[{joint}]" for joint in joints for name in ("damping", "coulomb")]
-        values.append(np.stack([damping, coulomb], axis=-1).ravel())
+        values.append(np.stack([law.damping, law.coulomb], axis=-1).ravel())
     if flag(armature, "armature"):
         names += [f"armature[{joint}]" for joint in joints]
-        values.append(rotors)
+        values.append(armatures(robot.open))
     if flag(friction_offset, "friction_offset"):
         names += [f"friction_offset[{joint}]" for joint in joints]
-        values.append(friction_law(robot.open).friction_offset)
+        values.append(law.friction_offset)
     return Parameters(tuple(names), np.concatenate(values))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import Array, dot, rotate, rotate_back, sign
+from dalembert.algebra.scalars import sign
+from dalembert.algebra.spatial import Array, dot, rotate, rotate_back
 from dalembert.derived.charts import position_rate
 from dalembert.derived.closed import ROUTES as CLOSED
 from dalembert.derived.closed import projection

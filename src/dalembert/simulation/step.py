@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import dot, sqrt, stack, where
+from dalembert.algebra.scalars import sqrt, where
+from dalembert.algebra.spatial import dot, stack
 from dalembert.derived.charts import at_home, position_rate, positions_of
 from dalembert.derived.joints import FrictionLaw, friction_law
 from dalembert.derived.make import Body, Make

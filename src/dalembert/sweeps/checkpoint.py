@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.errors import Error, warn
-from dalembert.native import sweep
-from dalembert.native.sweep import Job
-from dalembert.native.totals import Totals
+from dalembert.native.sweeps import sweep
+from dalembert.native.sweeps.sweep import Job
+from dalembert.native.sweeps.totals import Totals
 from dalembert.storage.opening import file_path, told
 from dalembert.version import __version__
 

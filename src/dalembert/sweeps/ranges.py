@@ -10,7 +10,7 @@ from dalembert.derived.varied import FRICTION, GRAVITY, LOAD, PLACE
 from dalembert.errors import Error, brief
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
-from dalembert.native.drawn import FIXED, HASHED, SPREAD, STEPPED
+from dalembert.native.sweeps.drawn import FIXED, HASHED, SPREAD, STEPPED
 
 SAMPLINGS = ("uniform", "low_discrepancy", "corners", "mixed")
 ENDS = {"uniform": 0.0, "low_discrepancy": 0.0, "corners": 1.0, "mixed": 0.9}  # the share of values at the ends of their range

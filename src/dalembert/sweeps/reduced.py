@@ -7,7 +7,7 @@ import numpy as np
 
 from dalembert.arguments import by_name, choice, numbers, several, whole
 from dalembert.errors import Error, brief
-from dalembert.native.reductions import SCALES, Reductions
+from dalembert.native.sweeps.reductions import SCALES, Reductions
 from dalembert.sweeps.ranges import Range
 from dalembert.trace.program import Program, Variable
 

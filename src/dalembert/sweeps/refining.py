@@ -7,8 +7,8 @@ import numpy as np
 
 from dalembert.arguments import choice, several, whole
 from dalembert.errors import Error
-from dalembert.native.sweep import evaluated
-from dalembert.native.totals import Totals
+from dalembert.native.sweeps.sweep import evaluated
+from dalembert.native.sweeps.totals import Totals
 from dalembert.sweeps.climbing import climb
 from dalembert.sweeps.ranges import by_input
 from dalembert.text import table

@@ -9,8 +9,8 @@ import numpy as np
 from dalembert.arguments import choice, numbers
 from dalembert.errors import Error
 from dalembert.model.model import Model
-from dalembert.native.sweep import Job
-from dalembert.native.totals import Totals
+from dalembert.native.sweeps.sweep import Job
+from dalembert.native.sweeps.totals import Totals
 from dalembert.storage.saving import save_text
 from dalembert.sweeps.ranges import Range, by_input
 from dalembert.sweeps.recorded import labels

@@ -7,9 +7,9 @@ from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
-from dalembert.native.sweep import Job
+from dalembert.native.sweeps.sweep import Job
+from dalembert.native.sweeps.totals import Totals
 from dalembert.native.threads import get_threads
-from dalembert.native.totals import Totals
 from dalembert.sweeps.storing import Store
 
 SECONDS = 0.4  # of a task: enough that what surrounds it does not count, short enough to stop in

@@ -10,8 +10,8 @@ import numpy as np
 from dalembert.engine.registry import OUTSIDE, QD, QDD, TAU, Q
 from dalembert.errors import Error, optional
 from dalembert.model.model import Model
-from dalembert.native import sweep
-from dalembert.native.sweep import Job
+from dalembert.native.sweeps import sweep
+from dalembert.native.sweeps.sweep import Job
 from dalembert.storage.opening import file_path, told
 
 UNITS = {name: values.unit for name, values in (Q | QD | QDD | TAU | OUTSIDE).items()}

@@ -14,10 +14,10 @@ from dalembert.errors import Error, PerformanceWarning, warn
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.native import machine
-from dalembert.native.drawn import drawn
-from dalembert.native.reductions import Reductions
-from dalembert.native.sweep import Job
-from dalembert.native.totals import Totals
+from dalembert.native.sweeps.drawn import drawn
+from dalembert.native.sweeps.reductions import Reductions
+from dalembert.native.sweeps.sweep import Job
+from dalembert.native.sweeps.totals import Totals
 from dalembert.progress import Progress
 from dalembert.progress import chosen as chosen_progress
 from dalembert.sweeps import reduced, storing

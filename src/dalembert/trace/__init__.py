@@ -1,4 +1,7 @@
-"""Programs: what a plain function computed, recorded as straight-line code. Knows no robots. May import: algebra."""
+"""Programs: what a plain function computed, recorded as straight-line code. Knows no robots.
+
+What programs do over boxes of inputs is in `intervals`. May import: algebra.
+"""
 
 from dalembert.trace.count import OperationCount as OperationCount
 from dalembert.trace.count import operation_count as operation_count

@@ -1,7 +1,8 @@
 """Derivatives of programs, as programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Literal
 
 from dalembert.arguments import choice, flag, instance, several
@@ -59,6 +60,18 @@ def differentiate(
             results += [x for row in rows for x in row[first : first + v.size]]
             first += v.size
     return assemble(program.inputs, tuple(outputs), tape.nodes, [tape.lift(x).index for x in results])
+
+
+def rows(program: Program, sizes: Sequence[int], results: Iterable[Any]) -> list[list[Any]]:
+    """All results of a derivative as the rows of a matrix, one for each scalar result; `sizes` are those of the inputs it is by."""
+    entries, found = iter(results), list[list[Any]]()
+    for output in program.outputs:
+        some: list[list[Any]] = [[] for _ in range(output.size)]
+        for size in sizes:
+            for row in some:
+                row += islice(entries, size)
+        found += some
+    return found
 
 
 def _partials(op: str, a: Any, b: Any, value: Any) -> tuple[Any, ...]:

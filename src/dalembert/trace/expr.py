@@ -95,6 +95,15 @@ def unrounded(x: Any) -> Any:
     return Fraction(x) if isinstance(x, float) and math.isfinite(x) else x
 
 
+def is_rounded(c: Any) -> bool:
+    """Whether a constant of a program is not exactly the float that it becomes.
+
+    >>> is_rounded(0.5), is_rounded(Rounded(Fraction(1, 3))), is_rounded(2**53 + 1)
+    (False, True, True)
+    """
+    return isinstance(c, Rounded) or (math.isfinite(near := float(c)) and unrounded(near) != c)
+
+
 def _rounded(x: Any) -> Any:
     """A number as a program holds it: fractions, in which constants are combined, are rounded where they meet an input."""
     if not isinstance(x, Fraction):

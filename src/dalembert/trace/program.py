@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, cos_sin, sign, sqrt, where
+from dalembert.algebra.scalars import above, cos_sin, sign, sqrt, where
 from dalembert.arguments import by_name, flag, listed, several, whole
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief

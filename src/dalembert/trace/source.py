@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.algebra.spatial import above, sign, where
+from dalembert.algebra.scalars import above, sign, where
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import numbers, targets
 from dalembert.errors import Error
@@ -72,7 +72,7 @@ class NumpyKernel:
     backend = "numpy"
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.inputs, self.outputs = program, program.inputs, program.outputs
         self._function = numpy_function(program)
         constants = (node[1] for node in program.nodes if node[0] == "const")
         self._dtype = complex if any(isinstance(x, complex) for x in constants) else float
@@ -82,23 +82,22 @@ class NumpyKernel:
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate; `out` is an array, or a tuple of arrays where there are several outputs."""
-        program = self.program
-        if len(arrays) != len(program.inputs):
-            raise Error(f"{program!r} takes {len(program.inputs)} arrays, got {len(arrays)}")
-        given = [numbers(a, v.name, complex_=True) for a, v in zip(arrays, program.inputs, strict=True)]
-        pairs = list(zip(given, program.inputs, strict=True))
+        if len(arrays) != len(self.inputs):
+            raise Error(f"{self.program!r} takes {len(self.inputs)} arrays, got {len(arrays)}")
+        given = [numbers(a, v.name, complex_=True) for a, v in zip(arrays, self.inputs, strict=True)]
+        pairs = list(zip(given, self.inputs, strict=True))
         batch = broadcast({v.name: v.batch(a) for a, v in pairs}, "a kernel")
         dtype = np.result_type(self._dtype, *given)
         if out is not None:
-            shapes = {v.name: (*batch, *v.shape) for v in program.outputs}
+            shapes = {v.name: (*batch, *v.shape) for v in self.outputs}
             targets(out, shapes, "a kernel", complex_=dtype.kind == "c")
         states, count = batch or (1,), prod(batch)
-        results = [np.empty((*states, *v.shape), dtype) for v in program.outputs]
+        results = [np.empty((*states, *v.shape), dtype) for v in self.outputs]
         wide = [np.broadcast_to(a, (*states, *v.shape)) for a, v in pairs]
         with np.errstate(all="ignore"):
             for start in range(0, count, CHUNK):
                 self._chunk(wide, results, np.unravel_index(np.arange(start, min(start + CHUNK, count)), states), dtype)
-        results = [r.reshape((*batch, *v.shape)) for r, v in zip(results, program.outputs, strict=True)]
+        results = [r.reshape((*batch, *v.shape)) for r, v in zip(results, self.outputs, strict=True)]
         with np.errstate(all="ignore"):  # float32 has infinities where doubles have none yet
             if out is None:
                 if all(a.dtype == np.float32 for a in given) and dtype.kind == "f":
@@ -112,7 +111,7 @@ class NumpyKernel:
         columns = (a[states] for a in wide)  # (states, *shape)
         rows = self._function(*(np.ascontiguousarray(np.moveaxis(a, 0, -1).reshape(-1, len(a)), dtype) for a in columns))
         position = 0
-        for result, variable in zip(results, self.program.outputs, strict=True):
+        for result, variable in zip(results, self.outputs, strict=True):
             for index in np.ndindex(*variable.shape):
                 result[(*states, *index)] = rows[position]
                 position += 1

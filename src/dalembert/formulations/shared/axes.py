@@ -7,13 +7,13 @@ motion, so that vectors and tensors pass through one constant transform and one 
 from typing import Any, NamedTuple
 
 from dalembert.algebra.linalg import Pivots
+from dalembert.algebra.scalars import cos_sin
 from dalembert.algebra.spatial import (
     Ad_inverse_dual,
     Array,
     Transform,
     along_z,
     compose,
-    cos_sin,
     cross,
     exp_z,
     join,

@@ -13,10 +13,10 @@ from dalembert.algebra.spatial import Array
 from dalembert.codegen.javascript import compact
 from dalembert.codegen.wasm import compact_module
 from dalembert.derived.joints import (
+    armatures,
     coupled_inertia,
     friction,
     friction_law,
-    joint_parameters,
     load_friction,
     loading,
     on_diagonal,
@@ -153,7 +153,7 @@ def _friction(robot: Robot) -> Program:
 def _sticking_step(robot: Robot, by: Carriers) -> Program:
     """Moreau's step with loads and gravity as inputs: the state after it, whether it is done, and where its iterations ended."""
     n, forces = robot.n, tree_forces(robot)
-    armature = joint_parameters(robot)[0] if robot.is_tree else np.zeros(0)  # of others they are in the mass matrix
+    armature = armatures(robot) if robot.is_tree else np.zeros(0)  # of others they are in the mass matrix
     solvers = [partial(newton, iterations=count) for count in ITERATIONS]
 
     def body(q: Any, v: Any, guess: Any, tau: Any, step: Any, again: Any, bodies: Any, gravity: Any) -> Any:

@@ -2,46 +2,20 @@
 
 Two enclosures are intersected: the program on intervals, and the mean value form f(c) + f'(X) (X - c), the sharper one in small
 boxes. All ends are rounded outward by mpmath, so the bounds hold for what the program, with exactly its constants, computes
-without rounding. Where one box is not sharp enough, those pieces that hold the extremes are halved (branch and bound).
+without rounding.
 """
 
-from collections.abc import Callable
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import optional
-from dalembert.trace.differentiate import differentiate
+from dalembert.trace.differentiate import differentiate, rows
+from dalembert.trace.intervals.halving import Box
 from dalembert.trace.program import Program, Variable, assemble
 from dalembert.trace.replay import replay
-
-
-def refined(bounds: "Bounds", lower: Array, upper: Array, pieces: int) -> tuple[Array, Array]:
-    """Bounds of every result in a box, from up to so many pieces: the worst is halved, again and again."""
-    whole, boxes = (lower, upper), [bounds(lower, upper)]
-    while len(boxes) < pieces and (split := _split(boxes, whole)) is not None:
-        k, j = split
-        box = boxes.pop(k)
-        below, beyond = box.upper.copy(), box.lower.copy()
-        below[j] = beyond[j] = (box.lower[j] + box.upper[j]) / 2
-        boxes += [bounds(box.lower, below), bounds(beyond, box.upper)]
-    return np.min([b.low for b in boxes], axis=0), np.max([b.high for b in boxes], axis=0)
-
-
-class Box(NamedTuple):
-    """A piece of the inputs and what is known of the outputs in it."""
-
-    lower: Array
-    upper: Array
-    low: Array  # bounds of the outputs
-    high: Array
-    middle: Array  # the outputs in its middle, about
-    influence: Array  # influence[i, j]: by how much input j may change output i
-
-
-Bounds = Callable[[Array, Array], Box]
 
 
 class PreciseBounds:
@@ -71,7 +45,9 @@ class PreciseBounds:
         c = [self.context.mpf(float(x)) for x in (lower + upper) / 2]
         y = self.replay(self.program, c)
         d = [X[j] - c[j] for j in self.columns]
-        terms = [[a * b for a, b in zip(row, d, strict=True)] for row in self.jacobian(X)]
+        sizes = [len(X[self.parts[name]]) for name in self.moving]
+        jacobian = rows(self.program, sizes, self.replay(self.slope, X))
+        terms = [[a * b for a, b in zip(row, d, strict=True)] for row in jacobian]
         for i, row in enumerate(terms):
             below, beyond = self.floats(row)
             influence[i, self.columns] = beyond - below
@@ -85,37 +61,9 @@ class PreciseBounds:
         bounds = replay(program, {v.name: np.array(x[self.parts[v.name]], dtype=object).reshape(v.shape) for v in program.inputs})
         return [y for array in (bounds if isinstance(bounds, tuple) else (bounds,)) for y in array.flat]
 
-    def jacobian(self, X: list[Any]) -> list[list[Any]]:
-        """One row per output scalar, one entry per moving input scalar."""
-        entries = iter(self.replay(self.slope, X)) if self.slope else iter(())
-        rows: list[list[Any]] = []
-        for output in self.program.outputs:
-            new: list[list[Any]] = [[] for _ in range(output.size)]
-            for name in self.moving:
-                for row in new:
-                    row += [next(entries) for _ in range(len(X))[self.parts[name]]]
-            rows += new
-        return rows
-
     def floats(self, intervals: list[Any]) -> tuple[Array, Array]:
         """The ends of intervals, rounded outward."""
         ends = [[self.mpf(end) for end in x._mpi_] for x in map(self.context.convert, intervals)]
         low = [x if (x := float(a)) <= a or x != x else nextafter(x, -inf) for a, _ in ends]
         high = [x if (x := float(b)) >= b or x != x else nextafter(x, inf) for _, b in ends]
         return np.array(low), np.array(high)
-
-
-def _split(boxes: list[Box], whole: tuple[Array, Array]) -> tuple[int, int] | None:
-    """Which box to halve, and across which input, to sharpen the bound that is farthest from values that occur."""
-    low, high, middle = (np.array([getattr(b, name) for b in boxes]) for name in ("low", "high", "middle"))
-    size = np.where(np.isfinite(spread := high.max(0) - low.min(0)) & (spread > 0), spread, 1.0)
-    with np.errstate(invalid="ignore"):  # infinite bounds
-        gaps = np.nan_to_num(np.stack([middle.min(0) - low.min(0), high.max(0) - middle.max(0)]) / size, posinf=inf)
-    side, i = np.unravel_index(np.argmax(gaps), gaps.shape)
-    if not gaps[side, i] > 0:
-        return None
-    k = int(high[:, i].argmax() if side else low[:, i].argmin())
-    box, (lower, upper) = boxes[k], whole
-    share = (box.upper - box.lower) / np.where(upper > lower, upper - lower, 1.0)
-    j = int(np.argmax(box.influence[i] if np.isfinite(box.influence[i]).all() and box.influence[i].any() else share))
-    return (k, j) if box.lower[j] < (box.lower[j] + box.upper[j]) / 2 < box.upper[j] else None

@@ -30,10 +30,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dalembert.trace import spans
-from dalembert.trace.expr import Rounded, unrounded
+from dalembert.trace.expr import is_rounded
+from dalembert.trace.intervals import spans
+from dalembert.trace.intervals.spans import Span
 from dalembert.trace.program import Program
-from dalembert.trace.spans import Span
 
 U = 2.0**-53
 MORE, LEAST = 1 + 1e-9, 1e-300  # the latter covers underflow
@@ -109,8 +109,7 @@ def errors(program: Program, inputs: Sequence[Sequence[tuple[float, float]]]) ->
 
 def _constant(c: Any) -> Known:
     x = float(c)
-    exact = not math.isfinite(x) or (not isinstance(c, Rounded) and unrounded(x) == unrounded(c))
-    return Known(x, x, 0.0 if exact else U * abs(x) + LEAST)
+    return Known(x, x, U * abs(x) + LEAST if is_rounded(c) else 0.0)
 
 
 def _step(found: list[Known], op: str, rest: list[Any]) -> Known:

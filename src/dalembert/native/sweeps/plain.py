@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native.drawn import Inputs
-from dalembert.native.reductions import CLASSES, KEPT, SCALES, Memory, Reductions
+from dalembert.native.sweeps.drawn import Inputs
+from dalembert.native.sweeps.reductions import CLASSES, SCALES, Memory, Reductions
 
 CHUNK = 1 << 12  # states at a time
 
@@ -34,13 +34,11 @@ class _Reduced:
     def __init__(self, reductions: Reductions, scales: Any, made: Memory, number: Any, states: Any) -> None:
         self.reductions, self.scales, self.made = reductions, scales, made
         self.number, self.states = number, states
-        results = made.envelope.shape[0]
-        self.rows = made.kept[: len(KEPT) * results * CLASSES].reshape(len(KEPT), results, CLASSES)
 
     def add(self, v: Any) -> None:
         what = self.reductions
         unknown = np.isnan(v)
-        self._row("nan", np.int64)[:] += _classes(unknown).sum(axis=0).T
+        self.made.row("nan")[:] += _classes(unknown).sum(axis=0).T
         with np.errstate(all="ignore"):
             if what.extremes:
                 self._extreme("maximum", "argmax", np.where(unknown, -np.inf, v), 1)
@@ -56,28 +54,25 @@ class _Reduced:
             if what.slots:
                 self._envelope(v)
 
-    def _row(self, name: str, kind: Any = float) -> Any:
-        return self.rows.view(kind)[KEPT.index(name)]
-
     def _extreme(self, name: str, where: str, v: Any, sign: int) -> None:
         by_class, number = _classes(v), _classes(self.number)
         at = np.argmax(sign * by_class, axis=0)  # the first of equal ones
         best = np.take_along_axis(by_class, at[None], axis=0)[0].T
         states = np.take_along_axis(np.broadcast_to(number[..., None], by_class.shape), at[None], axis=0)[0].T
-        row, numbers = self._row(name), self._row(where, np.int64)
+        row, numbers = self.made.row(name), self.made.row(where)
         better = sign * best > sign * row
         numbers[better], row[better] = states[better], best[better]
 
     def _sum(self, name: str, v: Any) -> None:
         """One state after the other."""
-        row = self._row(name)
+        row = self.made.row(name)
         row[:] = np.add.accumulate(np.concatenate([row.T[None], _classes(v)]), axis=0)[-1].T
 
     def _limits(self, v: Any) -> None:
         least, most = (self.scales[SCALES.index(name)] for name in ("least", "most"))
         outside = (v < least) | (v > most)
-        self._row("beyond", np.int64)[:] += _classes(outside).sum(axis=0).T
-        self.made.kept[-CLASSES:].view(np.int64)[:] += _classes(outside.any(axis=1)).sum(axis=0)
+        self.made.row("beyond")[:] += _classes(outside).sum(axis=0).T
+        self.made.beyond[:] += _classes(outside.any(axis=1)).sum(axis=0)
 
     def _bin(self, x: Any, name: str, most: float) -> Any:
         t = x * self.scales[SCALES.index(f"{name}factor")] + self.scales[SCALES.index(f"{name}offset")]

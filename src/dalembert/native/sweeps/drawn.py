@@ -34,12 +34,6 @@ class Inputs:
     kinds: str
     table: Any
 
-    @property
-    def second(self) -> tuple[bool, ...]:
-        """Which inputs have the low half of a word."""
-        hashed = [kind.lower() == HASHED for kind in self.kinds]
-        return tuple(one and sum(hashed[:j]) % 2 == 1 for j, one in enumerate(hashed))
-
     def states(self, index: Any) -> Any:
         """The scalars (..., m) of the states with these numbers."""
         k = np.asarray(index).astype(np.uint64)
@@ -55,13 +49,23 @@ class Inputs:
             return (k // np.uint64(b) % np.uint64(a)).astype(float) * width + low
         with np.errstate(over="ignore"):
             x = mixed(k * np.uint64(GOLDEN) + shift) if kind.lower() == HASHED else k * factor + shift
-        x = x << np.uint64(32) if self.second[j] else x
+        x = x << np.uint64(32) if word_of(self.kinds, j) != j else x
         u = ((x >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64)
         if not kind.isupper():
             return (u - 1.0) * width + low
         x = u * width + low
         x = np.where(x > a, x, a)
         return np.where(x < b, x, b)
+
+
+def word_of(kinds: str, j: int) -> int:
+    """The input whose word input j takes: its own, or the low half of that of the hashed input before it.
+
+    >>> [word_of("hfhhsh", j) for j in range(6)]
+    [0, 1, 0, 3, 4, 3]
+    """
+    hashed = [i for i in range(j + 1) if kinds[i].lower() == HASHED]
+    return hashed[-2] if hashed[-1:] == [j] and len(hashed) % 2 == 0 else j
 
 
 def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) -> Inputs:
@@ -72,10 +76,9 @@ def drawn(kinds: str, low: Any, high: Any, ends: Any, counts: Any, seed: int) ->
     spread = [j for j, kind in enumerate(kinds) if kind.lower() == SPREAD]
     for j, ratio in zip(spread, ratios(len(spread)), strict=True):
         table[0, j] = ratio
-    second, stride = Inputs(kinds, table).second, 1
+    stride = 1
     for j in range(m):
-        word = next(i for i in range(j - 1, -1, -1) if kinds[i].lower() == HASHED) if second[j] else j
-        table[1, j] = int(mixed(np.uint64((seed * GOLDEN + (word + 1) * MIX[0][1]) & WORD)))
+        table[1, j] = int(mixed(np.uint64((seed * GOLDEN + (word_of(kinds, j) + 1) * MIX[0][1]) & WORD)))
         steps = int(counts[j]) - 1 if kinds[j] == STEPPED else 1
         numbers[2, j], numbers[3, j] = low[j], within(float(low[j]), float(high[j]), steps)
         if kinds[j].isupper():
@@ -132,7 +135,7 @@ class Emitted:
     """The inputs of a block of states: `value(j)` emits input j, once; %where are the states' numbers, %table the words."""
 
     def __init__(self, e: Assembly, kinds: str) -> None:
-        self.e, self.kinds, self.second = e, kinds, Inputs(kinds, None).second
+        self.e, self.kinds = e, kinds
         self.values, self.words, self.phase = dict[int, str](), dict[int, str](), ""
 
     def value(self, j: int) -> str:
@@ -160,10 +163,8 @@ class Emitted:
         I = e.integers
         if self.kinds[j].lower() == SPREAD:
             return e.op(f"add {I} {e.op(f'mul {I} %where, {self._whole(0, j)}')}, {self._whole(1, j)}")
-        if self.second[j]:
-            first = next(i for i in range(j - 1, -1, -1) if self.kinds[i].lower() == HASHED)
-            return e.op(f"shl {I} {self._hashed(first)}, {e.whole(32)}")
-        return self._hashed(j)
+        first = word_of(self.kinds, j)
+        return self._hashed(j) if first == j else e.op(f"shl {I} {self._hashed(first)}, {e.whole(32)}")
 
     def _hashed(self, j: int) -> str:
         if j not in self.words:

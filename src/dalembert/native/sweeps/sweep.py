@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native import huge, machine, plain, sincos
+from dalembert.native import huge, machine, sincos
 from dalembert.native.assembly import CONSTANTS, Assembly
 from dalembert.native.body import compute, room
-from dalembert.native.drawn import Emitted, Inputs, spread
 from dalembert.native.kept import kept
 from dalembert.native.pieces import Plan, Write, computed, planned
-from dalembert.native.reductions import CLASSES, Memory, Reducer, Reductions, memory
-from dalembert.native.totals import Totals, gathered
+from dalembert.native.sweeps import plain
+from dalembert.native.sweeps.drawn import Emitted, Inputs, spread
+from dalembert.native.sweeps.reductions import CLASSES, Memory, Reducer, Reductions, memory
+from dalembert.native.sweeps.totals import Totals, gathered
 from dalembert.trace.program import Program
 
 LEAF = 1 << 18  # states whose sums are added up in one go, and exactly from there on
@@ -89,7 +90,7 @@ class Job:
 
 def evaluated(kernel: Any, states: Any) -> Any:
     """Results (..., r) of states (..., m), by a kernel of the program."""
-    inputs = (kernel if hasattr(kernel, "inputs") else kernel.program).inputs
+    inputs = kernel.inputs
     ends = np.cumsum([0, *(v.size for v in inputs)])
     lead = states.shape[:-1]
     given = [states[..., a:b].reshape((*lead, *v.shape)) for a, b, v in zip(ends, ends[1:], inputs, strict=False)]

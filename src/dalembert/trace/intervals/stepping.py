@@ -3,16 +3,18 @@
 `bounding` has the formulas.
 """
 
+import math
+import operator
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from dalembert.trace import spans
-from dalembert.trace.bounding import Step
-from dalembert.trace.degrees import Key
+from dalembert.trace.intervals import spans
+from dalembert.trace.intervals.bounding import Step
+from dalembert.trace.intervals.degrees import Key
+from dalembert.trace.intervals.spans import Span, absolute, add, least, magnitude, most, mul, point, where
 from dalembert.trace.program import Program, trace
-from dalembert.trace.spans import Span, absolute, add, least, magnitude, most, mul, point, where
 
 NARROW = 1e-12  # what is not wider is not cut
 
@@ -98,7 +100,7 @@ class _Box:
         moves: list[tuple[Any, Any]] = []
         ranges, scores_z = list(self.dz), list[Any]()
         for k, key in enumerate(g.z):
-            spread = reduce(add_numbers, (magnitude(c) * radius_z[m[0] + m[1] - k] for m, c in curve.items() if k in m), 0)
+            spread = reduce(operator.add, (magnitude(c) * radius_z[m[0] + m[1] - k] for m, c in curve.items() if k in m), 0)
             slope = self.signed(dict(zip(step.monomials, self.c, strict=True)).get((k,), point(0)))
             more = self.slack_z[k] + spread * (1 + step.lost) + (magnitude(slope) * step.lost if self.outward else 0)
             up, down = self.contracted(key, slope, more)
@@ -140,32 +142,33 @@ class _Box:
             lost = sum(map(magnitude, terms), 0) * self.step.lost if self.outward else 0
             slopes.append((reduce(add, terms), lost))
         changes = [(magnitude(s) + lost) * r for (s, lost), r in zip(slopes, self.radius, strict=True)]
-        first, second = (reduce(add_numbers, terms, 0) for terms in ([x.high for x in natural], [*middle, *changes]))
+        first, second = (reduce(operator.add, terms, 0) for terms in ([x.high for x in natural], [*middle, *changes]))
         if self.outward:
-            first = first + self.step.lost * reduce(add_numbers, [absolute(x.high) for x in natural], 0)
-            second = second + self.step.lost * reduce(add_numbers, [absolute(x) for x in [*middle, *changes]], 0)
+            first = first + self.step.lost * reduce(operator.add, [absolute(x.high) for x in natural], 0)
+            second = second + self.step.lost * reduce(operator.add, [absolute(x) for x in [*middle, *changes]], 0)
         return self._guarded(first, second), slopes
 
     def _guarded(self, natural: Any, mean: Any) -> Any:
         """The lesser bound; infinite where a quotient is, and the first alone where only slopes are not bounded."""
-        count, results, inf = len(self.step.monomials), self.step.slopes.results, float("inf")
-        some, all_ = ([bit for bit in range(len(self.there.guards)) if any(self.there.needs[i] >> bit & 1 for i in part)]
-                      for part in (results[:count], results))  # fmt: skip
+        count, results, there = len(self.step.monomials), self.step.slopes.results, self.there
+        values, slopes = (
+            [guard for bit, guard in enumerate(there.guards) if any(there.needs[i] >> bit & 1 for i in part)]
+            for part in (results[:count], results[count:])
+        )
         bound = least(natural, mean)
-        for bit in all_:
-            bound = where(self.there.guards[bit], bound, inf if bit in some else natural)
-        for bit in some:
-            bound = where(self.there.guards[bit], bound, inf)
+        for guard in slopes:
+            bound = where(guard, bound, natural)
+        for guard in values:
+            bound = where(guard, bound, math.inf)
         return bound
 
     def _outputs(
         self, bound: Any, moves: list[tuple[Any, Any]], scores: list[Any], convex: list[Any], monomials: list[Span]
     ) -> Any:
-        known = [self.there.guards[bit] for bit in range(len(self.there.guards))]
         widths = [b - a for a, b in zip(self.low, self.high, strict=True)]
         scores = [self._with_jumps(key, s, w, monomials) for key, s, w in zip(self.step.groups.wide, scores, widths, strict=True)]
         count = len(self.step.groups.y) or len(widths)
-        for guard in known:  # nothing is known: halve the widest of y, on which the guards depend
+        for guard in self.there.guards:  # nothing is known: halve the widest of y, on which the guards depend
             moves = [(where(guard, up, -1), where(guard, down, -1)) for up, down in moves]
             convex = [where(guard, x, 0) for x in convex]
             scores = [where(guard, s, w if i < count else 0) for i, (s, w) in enumerate(zip(scores, widths, strict=True))]
@@ -197,8 +200,3 @@ class _Box:
             if key in self.step.cone[j]:
                 score = score + magnitude(self.d[0][ny + place]) * (self.jumps[j].high - self.jumps[j].low) * width
         return score
-
-
-def add_numbers(a: Any, b: Any) -> Any:
-    """a + b."""
-    return a + b

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.native.assembly import Assembly
-from dalembert.native.drawn import ROWS as INPUT_ROWS
-from dalembert.native.drawn import Emitted, between, broadcast, spread
+from dalembert.native.sweeps.drawn import ROWS as INPUT_ROWS
+from dalembert.native.sweeps.drawn import Emitted, between, broadcast, spread
 
 COPIES = 4  # of a histogram, by lane: neighbours often share a bin, and would wait for each other
 CLASSES = 8  # states k with the same k mod 8 are reduced together, whatever the lanes of a vector: so are the bits
 KEPT = ("maximum", "argmax", "minimum", "argmin", "nan", "sum", "square", "beyond")  # rows of the accumulators
+REAL = ("maximum", "minimum", "sum", "square")  # those that are no integers
 # words of the table for each result: t = factor x + offset is the bin of a histogram, of its rows by another input, of an envelope
 SCALES = ("factor", "offset", "row_factor", "row_offset", "slot_factor", "slot_offset", "least", "most")
 
@@ -38,18 +39,26 @@ class Memory(NamedTuple):
     histogram: np.ndarray  # (copies, r, rows or 1, bins + 2) of 32 bits
     envelope: np.ndarray  # (r, slots, 4): maximum, argmax, minimum, argmin
 
+    def row(self, name: str) -> np.ndarray:
+        """One of `KEPT`, (r, 8)."""
+        rows = self.kept[:-CLASSES].reshape(len(KEPT), len(self.envelope), CLASSES)
+        return rows.view(float if name in REAL else np.int64)[KEPT.index(name)]
+
+    @property
+    def beyond(self) -> np.ndarray:
+        """The last row, (8,)."""
+        return self.kept[-CLASSES:].view(np.int64)
+
 
 def memory(reductions: Reductions, results: int) -> Memory:
     """Fresh accumulators."""
     kept = np.zeros((len(KEPT) * results + 1) * CLASSES)
-    rows = kept[: len(KEPT) * results * CLASSES].reshape(len(KEPT), results, CLASSES)
-    rows[KEPT.index("maximum")], rows[KEPT.index("minimum")] = -np.inf, np.inf
-    rows.view(np.int64)[[KEPT.index("argmax"), KEPT.index("argmin")]] = -1
     histogram = np.zeros(histogram_shape(reductions, results), dtype=np.int32)
-    envelope = np.zeros((results, reductions.slots, 4))
-    envelope[..., 0], envelope[..., 2] = -np.inf, np.inf
-    envelope.view(np.int64)[..., 1::2] = -1
-    return Memory(kept, histogram, envelope)
+    made = Memory(kept, histogram, np.zeros((results, reductions.slots, 4)))
+    for k, (name, start) in enumerate((("maximum", -np.inf), ("argmax", -1), ("minimum", np.inf), ("argmin", -1))):
+        made.row(name)[:] = start
+        made.envelope.view(float if name in REAL else np.int64)[..., k] = start
+    return made
 
 
 def histogram_shape(reductions: Reductions, results: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native.reductions import CLASSES, KEPT, Memory, Reductions, memory
+from dalembert.native.sweeps.reductions import CLASSES, Memory, Reductions, memory
 
 UNIT = 1074  # 2^-1074 is the least double
 ABOVE, BELOW = (np.greater, np.less)
@@ -40,18 +40,16 @@ class Totals:
 
     def harvest(self, made: Memory, states: int, padding: int, locate: Callable[[int], int]) -> None:
         """Take over what belongs to one leaf alone: sums and NaN; `padding` lanes were no states."""
-        results = len(self.nan)
-        rows = made.kept[: len(KEPT) * results * CLASSES].reshape(len(KEPT), results, CLASSES)
         self.states += states
         for k, name in enumerate(("sum", "square")):
-            row = rows[KEPT.index(name)]
+            row = made.row(name)
             for o, value in enumerate(_in_order(row)):
                 if np.isfinite(value):
                     self.sums[k][o] += units(value)
                 else:
                     self.special[k, o] += value
             row[:] = 0.0
-        counts = rows.view(np.int64)[KEPT.index("nan")]
+        counts = made.row("nan")
         if counts.any():
             for o, count in enumerate(counts.sum(axis=1).tolist()):
                 if self.histogram.size:
@@ -127,13 +125,14 @@ class Totals:
 
 def gathered(made: Memory) -> Totals:
     """What the memory of a sweep holds, without the sums and NaN of its leaves."""
-    results = made.envelope.shape[0]
-    rows = made.kept[: len(KEPT) * results * CLASSES].reshape(len(KEPT), results, CLASSES)
-    words, whole = rows.view(np.int64), made.envelope.view(np.int64)
-    beyond = [*words[KEPT.index("beyond")].sum(axis=1), made.kept[-CLASSES:].view(np.int64).sum()]
+    results, whole = len(made.envelope), made.envelope.view(np.int64)
+    beyond = [*made.row("beyond").sum(axis=1), made.beyond.sum()]
     return Totals(
         0,
-        *(rows[0].copy(), words[1].copy(), rows[2].copy(), words[3].copy()),
+        made.row("maximum").copy(),
+        made.row("argmax").copy(),
+        made.row("minimum").copy(),
+        made.row("argmin").copy(),
         np.zeros(results, dtype=np.int64),
         np.full(results, -1),
         [[0] * results, [0] * results],

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from dalembert.algebra import spatial
-from dalembert.trace.expr import Expr, Rounded, unrounded
+from dalembert.algebra import scalars
+from dalembert.trace.expr import Expr, is_rounded
 from dalembert.trace.program import Program
 
 STEP = 2.0**-51  # by this share of it an end moves outward: four times the error of one rounding, as sine and cosine need
@@ -127,19 +127,19 @@ def apart(b: Span) -> Any:
 
 def root(a: Span) -> Span:
     """The square root of what is not negative in a."""
-    low = spatial.sqrt(most(a.low, 0))
-    return point(low) if a.thin else Span(low, spatial.sqrt(most(a.high, 0)))
+    low = scalars.sqrt(most(a.low, 0))
+    return point(low) if a.thin else Span(low, scalars.sqrt(most(a.high, 0)))
 
 
 def sine(a: Span) -> Span:
     """The sines of an interval."""
-    (c, s), (d, t) = spatial.cos_sin(a.low), spatial.cos_sin(a.high)
+    (c, s), (d, t) = scalars.cos_sin(a.low), scalars.cos_sin(a.high)
     return point(s) if a.thin else _turning(a, s, t, c, d)
 
 
 def cosine(a: Span) -> Span:
     """The cosines of an interval."""
-    (c, s), (d, t) = spatial.cos_sin(a.low), spatial.cos_sin(a.high)
+    (c, s), (d, t) = scalars.cos_sin(a.low), scalars.cos_sin(a.high)
     return point(c) if a.thin else _turning(a, c, d, -s, -t)
 
 
@@ -168,7 +168,7 @@ def either(c: Span, a: Span, b: Span, slack: Any = 0) -> Span:
 
 def signs(a: Span, slack: Any = 0) -> Span:
     """-1, 0 or 1 at both ends of an interval whose ends are known to within `slack`."""
-    return Span(spatial.sign(a.low - slack), spatial.sign(a.high + slack))
+    return Span(scalars.sign(a.low - slack), scalars.sign(a.high + slack))
 
 
 def widened(a: Span) -> Span:
@@ -226,8 +226,7 @@ def enclosed(
 
 def _constant(c: Any, outward: bool) -> Span:
     near = float(c)
-    exact = not isinstance(c, Rounded) and (not math.isfinite(near) or unrounded(near) == unrounded(c))
-    return point(near) if exact or not outward else Span(math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+    return Span(math.nextafter(near, -math.inf), math.nextafter(near, math.inf)) if outward and is_rounded(c) else point(near)
 
 
 def _step(made: Enclosed, op: str, rest: list[Any], slack: Callable[[int], Any]) -> tuple[Span, int]:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.trace import spans
-from dalembert.trace.differentiate import differentiate
+from dalembert.trace.differentiate import differentiate, rows
+from dalembert.trace.intervals import spans
+from dalembert.trace.intervals.rounding import errors, lost
+from dalembert.trace.intervals.spans import BIG, Span, add, least, most, mul, point, where
 from dalembert.trace.program import Program, trace
-from dalembert.trace.rounding import errors, lost
-from dalembert.trace.spans import BIG, Span, add, least, most, mul, point, where
 
 Ends = Sequence[Sequence[tuple[float, float]]]
 
@@ -33,6 +33,11 @@ class Enclosing(NamedTuple):
     def floors(self) -> list[tuple[int, float]]:
         """The nodes that must exceed a number."""
         return [(node[1], node[2]) for node in self.program.nodes if node[0] == "above"]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many scalars the moving inputs have."""
+        return [self.program.inputs[k].size for k in self.moving]
 
     def slopes(self) -> Program:
         """The derivatives by moving inputs."""
@@ -80,17 +85,10 @@ class Enclosing(NamedTuple):
         centre = [[point((x.low + x.high) / 2) for x in some] for some in ends]
         values = spans.enclosed(program, centre, outward=self.outward)
         made = spans.enclosed(slopes, ends, outward=self.outward)
-        entries = iter([made.result(i) for i in slopes.results])
-        rows: list[list[Span]] = []
-        for output in program.outputs:
-            new: list[list[Span]] = [[] for _ in range(output.size)]
-            for k in self.moving:
-                for row in new:
-                    row += [next(entries) for _ in range(program.inputs[k].size)]
-            rows += new
+        jacobian = rows(program, self.sizes, [made.result(i) for i in slopes.results])
         steps = [Span(x.low - c.low, x.high - c.low) for k in self.moving for x, c in zip(ends[k], centre[k], strict=True)]
         mean, changes = list[Span](), list[list[Any]]()
-        for i, row in zip(program.results, rows, strict=True):
+        for i, row in zip(program.results, jacobian, strict=True):
             terms = [mul(a, b) for a, b in zip(row, steps, strict=True)]
             total = reduce(add, terms, values.result(i))
             if self.outward:
@@ -129,19 +127,14 @@ def margins(enclosing: Enclosing, ends: Ends) -> tuple[Any, Any] | None:
     known = errors(program, ends)
     natural = [known[i].margin for i in program.results]
     slack = [known[i].error for i in enclosing.decisions] or [0.0]
-    share = lost(1 + sum(program.inputs[k].size for k in enclosing.moving))
+    share = lost(1 + sum(enclosing.sizes))
     mean = [2 * known[i].error + share * known[i].size for i in program.results]
     if enclosing.moving:
         slopes = enclosing.slopes()
         found = errors(slopes, ends)
-        entries = iter([found[i] for i in slopes.results])
-        start = 0
-        for output in program.outputs:
-            for k in enclosing.moving:
-                for row in range(output.size):
-                    for low, high in ends[k]:
-                        x = next(entries)
-                        mean[start + row] += (x.error + share * x.size) * (high - low)
-            start += output.size
+        widths = [high - low for k in enclosing.moving for low, high in ends[k]]
+        for i, row in enumerate(rows(program, enclosing.sizes, [found[j] for j in slopes.results])):
+            for x, width in zip(row, widths, strict=True):
+                mean[i] += (x.error + share * x.size) * width
     made = np.array([natural, mean]) * 1.01, np.array(slack) * 1.01
     return made if all(np.isfinite(x).all() for x in made) else None

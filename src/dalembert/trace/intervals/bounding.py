@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.trace.degrees import Key, quadratic, used
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.expr import unrounded
+from dalembert.trace.intervals.degrees import Key, quadratic, used
+from dalembert.trace.intervals.rounding import Known, errors, lost
 from dalembert.trace.program import Program, Variable, apply, assemble, evaluate, numbers, operands, trace
-from dalembert.trace.rounding import Known, errors, lost
 
 JUMPS = ("sign", "where")
 
