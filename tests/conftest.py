@@ -118,6 +118,15 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+numpys = np.testing.assert_allclose
+
+
+def assert_allclose(actual, desired, rtol=None, atol=0.0, **options):
+    """NumPy's; but a test that states an absolute tolerance means it, and nothing is allowed beside (by default 1e-7 of the value)."""
+    numpys(actual, desired, (0.0 if atol else 1e-7) if rtol is None else rtol, atol, **options)
+
+
+np.testing.assert_allclose = assert_allclose
 timing.seconds.__defaults__ = ((), 0.0)  # three runs of every method instead of 30 ms: no test is about the figures
 
 
