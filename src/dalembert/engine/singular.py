@@ -161,5 +161,6 @@ def weak_joints(model: Model, q: Array, rotors: bool) -> Array:
             weak = np.isnan(udu(coupled_inertia(whole, q, whole.tree), guard).D)
         if whole.is_tree and not whole.runs:
             D = filtered(whole.tree, links(whole.tree, q), guard).D
-            weak |= np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1) + np.zeros((len(q), 1)))
+            weak = weak | np.isnan(np.stack(np.broadcast_arrays(*D), axis=-1))
+    weak = np.broadcast_to(weak, (len(q), model.n))  # inertias that do not depend on q have one state
     return np.where(weak, np.arange(model.n), -1).max(axis=-1)
