@@ -9,7 +9,7 @@ from conftest import sweep
 
 import dalembert as da
 from dalembert.motion.bsplines import BSpline, basis
-from dalembert.planning.blas import one_thread, pools
+from dalembert.native.blas import one_thread, pools
 from dalembert.planning.bounded import Bounded, Constraints, motion_limits
 from dalembert.planning.costs import FORCE_SLOPES
 from dalembert.planning.effort import Coordinates, EffortProblem

@@ -24,6 +24,7 @@ from dalembert.identification.recording import identifiable
 from dalembert.model.limits import SIDED, around_zero, limits_of
 from dalembert.model.values import Frozen, Value
 from dalembert.motion.paths import Motion, sample
+from dalembert.native.blas import one_thread
 from dalembert.native.evaluator import kernel_of
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
@@ -91,6 +92,7 @@ class Excitation(Value):
         )
 
 
+@one_thread()
 def excitation(
     robot: Robot,
     limits: Mapping[str, Any] | None = None,

@@ -12,7 +12,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
 from dalembert.errors import Error, LimitWarning, brief, optional, warn
 from dalembert.motion.bsplines import BSpline
-from dalembert.planning.blas import one_thread
+from dalembert.native.blas import one_thread
 from dalembert.planning.bounded import Bounded, MotionLimits, exceeding, motion_limits, within
 from dalembert.planning.costs import COSTS
 from dalembert.planning.effort import EffortProblem, Tell, descend
