@@ -33,9 +33,9 @@ def figures():
     report(f"{words}: free duration", best(lambda: arm.least_effort(START, GOAL, range_, limits=False, **given), 5, 0), "s")
     report("cost, of the quintic's", free.cost / free.quintic_cost, "x")
     forces = np.abs(arm.inverse_dynamics(*held.path(np.linspace(0.0, 1.0, 20_001))))
-    report("largest force at 20,001 instants, of its limit", float((forces / tight["tau"]).max()), "x", at_most=1.0)
+    report("largest force at 20,001 instants, of its limit", float((forces / tight["torque"]).max()), "x", at_most=1.0)
     if find_spec("casadi"):
-        beside_ipopt(arm, free, held, tight["tau"])
+        beside_ipopt(arm, free, held, tight["torque"])
 
 
 def tightened(arm, free):
