@@ -66,7 +66,10 @@ def friction_law(model: Model) -> FrictionLaw:
         raise Error(
             f"{model.name}: {why}, so friction cannot hold one joint after the other; use slip_speed, or without_friction()"
         )
-    return FrictionLaw(*(np.array([getattr(joint, name) for joint in model.joints], dtype=float) for name in FRICTION))
+    if friction_law not in model.memo:
+        parts = (np.array([getattr(joint, name) for joint in model.joints], dtype=float) for name in FRICTION)
+        model.memo[friction_law] = FrictionLaw(*parts)
+    return model.memo[friction_law]
 
 
 def load_friction(model: Model) -> Array:

@@ -48,8 +48,9 @@ class Cubics(NamedTuple):
     def __call__(self, s: Array) -> tuple[Array, Array, Array]:
         """q, dq/ds and d2q/ds2, (P, n) each."""
         k = np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.knots) - 2)
-        e, v, a, j = (s - self.knots[k])[:, None], self.slopes[k], self.bends[k], self.jerks[k]
-        return self.points[k] + e * (v + e * (a / 2 + e * (j / 6))), v + e * (a + e * (j / 2)), a + e * j
+        e = (s - self.knots[k])[:, None]
+        q, v, a, j = (np.take(x, k, axis=0) for x in (self.points, self.slopes, self.bends, self.jerks))
+        return q + e * (v + e * (a / 2 + e * (j / 6))), v + e * (a + e * (j / 2)), a + e * j
 
 
 class Timed(NamedTuple):

@@ -87,7 +87,7 @@ def _torques(robot: Model, q: Array, q1: Array, q2: Array) -> tuple[Array, ...]:
     a, b = inverse_dynamics(robot, q, still, q1) - g, inverse_dynamics(robot, q, q1, q2) - g
     if not rubbing(robot).any:
         return a, b, g, still, still, still
-    whole, dry, constant = friction_force(robot, q1), friction_force(robot, SLOWLY * q1), friction_force(robot, still[0])
+    whole, dry, constant = np.split(friction_force(robot, np.concatenate([q1, SLOWLY * q1, still[:1]])), [len(q1), 2 * len(q1)])
     before = after = dry
     turning = np.abs(q1) <= SLOWLY * np.abs(q1).max()
     if turning.any():
