@@ -460,3 +460,21 @@ def test_rotors_of_balls_and_free_bodies(method):
     q, qd, qdd = robot.random_configuration(rng), rng.normal(size=9), rng.normal(size=9)
     tau = robot.inverse_dynamics(q, qd, qdd, backend="numpy")
     close(robot.forward_dynamics(q, qd, tau, method=method, backend="numpy"), qdd, 1e-11)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_one_singular_state_of_a_large_batch_is_found_by_any_number_of_threads(threads):
+    """Each thread looks at its part of the results."""
+    from dalembert.engine.singular import LARGE, regular
+
+    results = [np.zeros((LARGE // 64, 8)), np.full((LARGE // 64, 1), -np.inf)]
+    da.set_threads(threads)
+    try:
+        assert regular(*results)
+        for state in (0, LARGE // 128, LARGE // 64 - 1):
+            results[0][state, 3] = np.nan
+            assert not regular(*results)
+            results[0][state, 3] = np.inf
+            assert regular(*results)
+    finally:
+        da.set_threads(None)

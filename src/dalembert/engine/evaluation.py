@@ -164,7 +164,7 @@ def _answer(quantity: Quantity, compiled: Kernel, guarded: bool) -> Callable[...
         if check and len(given) > inputs:
             raise ValueError  # the full check may need inputs that are written over
         value = compiled(*given)
-        if check and not (all(map(regular, value)) if result else regular(value)):
+        if check and not regular(*(value if result else (value,))):
             raise ValueError  # the full check distinguishes singular states from NaN inputs
         return result(*value) if result else value
 
@@ -235,7 +235,7 @@ def _guarded(call: Call, result: Any, arrays: list[Array], batch: tuple[int, ...
     quantity = call.quantity
     if quantity.divides and call.robot.n:
         check_regular(call.robot, quantity, call.method, result if quantity.result else (result,), arrays[0], batch)
-    if call.guard and not (all(map(regular, result)) if quantity.result else regular(result)):
+    if call.guard and not regular(*(result if quantity.result else (result,))):
         call.guard(result, arrays[0], batch)
     return quantity.result(*result) if quantity.result else result
 

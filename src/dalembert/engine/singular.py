@@ -2,6 +2,7 @@
 
 from cmath import isfinite
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from dalembert.formulations.shared.filter import filtered, links
 from dalembert.model.model import Model
 from dalembert.model.positions import hidden
 from dalembert.model.spread import spread
+from dalembert.native import threads
 from dalembert.trace.source import NumpyKernel
 
 CHUNK = 4096  # states at a time
+LARGE = 1 << 21  # bytes of results that are worth waking threads for
 LOST = 1e-4  # of singular values, where a result is NaN
 FEW = 64  # scalars that Python adds sooner than NumPy does
 UNGUARDED = ("walker_orin_4",)  # methods that divide by something other than pivots: NaN does not mark every singular state
@@ -45,12 +48,27 @@ def without_inertia(model: Model, quantity: Quantity, joint: int, where: str = "
     )
 
 
-def regular(result: Array) -> bool:
-    """Whether a result is free of NaN, at the cost of a sum; it may be False for infinities too."""
+def regular(*results: Array) -> bool:
+    """Whether results are free of NaN; of few numbers it may be False for infinities, too.
+
+    Of large batches each thread looks at the part that it has computed, which is in its cache.
+    """
+    count = threads.get_threads() if sum(x.nbytes for x in results) >= LARGE else 1
+    if count == 1:
+        return all(map(_known, results))
+    found: list[bool] = []
+
+    def look(k: int) -> None:
+        found.append(all(_known(x[len(x) * k // count : len(x) * (k + 1) // count]) for x in results))
+
+    threads.run([partial(look, k) for k in range(count)])
+    return all(found)
+
+
+def _known(result: Array) -> bool:
     if result.ndim == 1 and result.size < FEW:
         return isfinite(sum(result.tolist()))  # in a third of the time, and without warnings
-    with np.errstate(all="ignore"):  # infinities, and sums that overflow
-        return bool(np.isfinite(np.add.reduce(result, axis=None)))
+    return not np.isnan(np.maximum.reduce(result, axis=None, initial=0.0))  # which takes half the time of a sum
 
 
 def check_regular(
@@ -77,7 +95,7 @@ def check_regular(
 
 def check_closed(model: Model, quantity: Quantity, results: Sequence[Array], q: Array, batch: tuple[int, ...]) -> None:
     """The same for a robot with loops, which may lose a direction, or leave its independent joints unable to move the others."""
-    if all(regular(x) for x in results):
+    if regular(*results):
         return
     q = _states(model, q, batch)
     bad = np.isfinite(q).all(axis=-1) & _unknown(results, len(q))
@@ -128,7 +146,7 @@ def singular_states(
     model: Model, quantity: Quantity, method: str, results: Sequence[Array], q: Array, batch: tuple[int, ...]
 ) -> Array | None:
     """For each state of a batch the joint without inertia, or -1, and NaN in the results there; None where there is none."""
-    if method not in UNGUARDED and all(regular(x) for x in results):
+    if method not in UNGUARDED and regular(*results):
         return None
     q = _states(model, q, batch)
     bad = np.isfinite(q).all(axis=-1)
