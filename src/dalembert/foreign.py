@@ -43,7 +43,6 @@ NAMES = {
     "computePotentialEnergy": "potential_energy(q)",
     "randomConfiguration": "random_configuration(rng)",
     "buildReducedModel": "lock({joint: position})",
-    "nq": "n",
     "nv": "n",
     # Modern Robotics
     "InverseDynamics": "inverse_dynamics(q, qd, qdd)",

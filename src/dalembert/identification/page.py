@@ -7,7 +7,6 @@ from dalembert.identification.prepare import Prepared
 from dalembert.identification.result import Identification
 from dalembert.studies.report.charts import Panel, Series, legend
 from dalembert.studies.report.figures import Section, number, panel_html, table_html
-from dalembert.studies.report.motion_sections import force_units
 
 
 def section(found: Identification, motion: Prepared) -> Section:
@@ -44,8 +43,8 @@ def _charts(found: Identification, motion: Prepared) -> str:
         "Over velocity": [],
         "Autocorrelation of residuals": [],
     }
-    for name, unit, one in zip(found.robot.joint_names, force_units(found.robot), all_curves, strict=True):
-        speed = "velocity, m/s" if unit == "N" else "velocity, rad/s"
+    for joint, one in zip(found.robot.joints, all_curves, strict=True):
+        name, unit, speed = joint.name, joint.force_unit, f"velocity, {joint.unit}/s"
         both = (Series("measured", one.measured, "s0"), Series("predicted", one.predicted, "s1"))
         panels = (
             (Panel(name, unit, both), time),

@@ -132,6 +132,16 @@ class Joint(Value):
                 raise Error(f"{here}a {self.kind} joint has no {given[0]}; it may have damping and armature")
 
     @property
+    def unit(self) -> str:
+        """Of its position: m of prismatic joints, else rad."""
+        return "m" if self.kind == "prismatic" else "rad"
+
+    @property
+    def force_unit(self) -> str:
+        """Of its force: N of prismatic joints, else N m."""
+        return "N" if self.kind == "prismatic" else "N m"
+
+    @property
     def rubs(self) -> bool:
         """Whether it has friction of any kind."""
         return any(getattr(self, name) for name in FRICTION)

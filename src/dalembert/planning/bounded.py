@@ -306,9 +306,9 @@ def impossible(robot: Model, limits: MotionLimits, bounded: Bounded, z: Array, T
 
 def exceeding(robot: Model, kind: int, joint: int, value: float, limit: float, when: str, verb: str, advice: str) -> Error:
     """The error of a limit that cannot be kept."""
-    units, turns = ("", "/s", "/s^2"), robot.joints[joint].kind != "prismatic"
-    what = "a torque" if kind == 3 and turns else WORDS[kind]
-    unit = ("N m" if turns else "N") if kind == 3 else ("rad" if turns else "m") + units[kind]
+    which = robot.joints[joint]
+    what = "a torque" if kind == 3 and which.force_unit == "N m" else WORDS[kind]
+    unit = which.force_unit if kind == 3 else which.unit + ("", "/s", "/s^2")[kind]
     return Error(
         f"least_effort: no motion within the limits was found: joint {robot.joint_names[joint]!r} {verb} {what} of "
         f"{value:.4g} {unit} {when}, beyond its limit of {limit:.4g}; {advice}"

@@ -53,7 +53,7 @@ def _reason(robot: Model, at: Terms, k: int, pair: tuple[int, int]) -> str:
     worst = int(np.argmax(excess))
     if excess[worst] > 0:
         limit = (at.hi if held[worst] > at.hi[worst] else at.lo)[worst] * at.scale[worst]
-        unit = "N" if robot.joints[at.kinds[worst][1]].kind == "prismatic" else "N m"
+        unit = robot.joints[at.kinds[worst][1]].force_unit
         needed = f"{held[worst] * at.scale[worst]:.4g} {unit}"
         return f"joint {_joint(robot, at, worst)} needs {needed} to hold the robot there, and its limit is {limit:.4g} {unit}"
     first, second = (f"the {at.kinds[i][0]} limit of joint {_joint(robot, at, i)}" for i in (x % len(at.kinds) for x in pair))

@@ -77,9 +77,8 @@ def _joint(axes: Any, found: Sizing, j: int) -> None:
     axes.set_ylim(-(tall := height(found, j)), tall)
     words = "" if curve is None else f", margin {times(worst.margin)}"
     axes.set_title(f"{joint.name}{words}", fontsize="medium", color=RED if worst.margin < 1 else "black")
-    sliding = joint.kind == "prismatic"
-    axes.set_xlabel("speed, m/s" if sliding else "speed, rad/s", fontsize="small")
-    axes.set_ylabel("force, N" if sliding else "torque, N m", fontsize="small")
+    axes.set_xlabel(f"speed, {joint.unit}/s", fontsize="small")
+    axes.set_ylabel(f"{'force' if joint.force_unit == 'N' else 'torque'}, {joint.force_unit}", fontsize="small")
     axes.tick_params(labelsize="small")
     axes.grid(alpha=0.25)
 

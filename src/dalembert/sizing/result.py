@@ -58,7 +58,7 @@ class Sizing:
     @property
     def units(self) -> list[str]:
         """N m or N, by joint."""
-        return ["N" if joint.kind == "prismatic" else "N m" for joint in self.robot.joints]
+        return [joint.force_unit for joint in self.robot.joints]
 
     def cells(self, exact: bool = False) -> list[list[str]]:
         """Titles, and a row for each joint; `exact`: with all digits, and nothing for what is infinite."""

@@ -6,7 +6,6 @@ from dalembert.robots import Robot
 from dalembert.studies.compare import Comparison
 from dalembert.studies.report.analysis import torques
 from dalembert.studies.report.motion import follow
-from dalembert.studies.report.motion_sections import force_units
 
 Cells = list[list[str]]  # titles, then rows
 
@@ -21,7 +20,8 @@ def forces(robot: Robot) -> tuple[str, Cells]:
     motion = follow(robot)
     parts = torques(robot, motion)
     cells = [["joint", "unit", "largest force", *parts._fields[1:]]]
-    for i, (name, unit) in enumerate(zip(robot.joint_names, force_units(robot), strict=True)):
+    for i, joint in enumerate(robot.joints):
+        name, unit = joint.name, joint.force_unit
         sizes = [float(np.abs(part[:, i]).max()) for part in parts]
         cells.append([name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
     return f"largest joint forces, and their parts, along the motion of the report ({motion.time[-1]:g} s)", cells

@@ -9,7 +9,6 @@ from dalembert.robots import Robot
 from dalembert.studies.report.figures import counted, number
 from dalembert.studies.report.lanes import saturation
 from dalembert.studies.report.motion import SampledMotion
-from dalembert.studies.report.motion_sections import force_units
 
 LONG = 12  # letters of a structure that are written out
 
@@ -53,7 +52,7 @@ def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
 
 def _largest(robot: Robot, tau: Array) -> list[str]:
     driven = np.isin(robot.joint_names, robot.independent_names())
-    units = np.where(driven, force_units(robot), "")  # of others there is no force
+    units = np.where(driven, [joint.force_unit for joint in robot.joints], "")  # of others there is no force
     words: list[str] = []
     for unit in dict.fromkeys(units[driven].tolist()):
         sizes = np.where(units == unit, np.abs(tau).max(axis=0), -1.0)

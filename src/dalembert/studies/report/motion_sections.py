@@ -22,11 +22,6 @@ def _prismatic(robot: Robot) -> list[bool]:
     return [joint.kind == "prismatic" for joint in robot.joints]
 
 
-def force_units(robot: Robot) -> list[str]:
-    """N or N m, by joint."""
-    return ["N" if s else "N m" for s in _prismatic(robot)]
-
-
 def _section(key: str, title: str, before: str, figures: tuple[Figure, ...], after: str = "") -> Section:
     return Section(key, title, before + "".join(map(figure_html, figures)) + after, figures)
 
@@ -78,16 +73,16 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     most = largest_torques(robot, m)  # lanes show limits that differ by direction
     panels = [
         Panel(
-            robot.joint_names[i],
-            unit,
+            joint.name,
+            joint.force_unit,
             (
                 *(Series("Coriolis" if p == "coriolis" else p, getattr(split, p)[:, i], styles[p]) for p in parts),
                 Series("total", split.total[:, i], "total", column),
             ),
             float(most[i]),
         )
-        for i, (unit, column) in enumerate(zip(force_units(robot), column_names(robot, ["tau"]), strict=True))
-        if robot.joint_names[i] in driven
+        for i, (joint, column) in enumerate(zip(robot.joints, column_names(robot, ["tau"]), strict=True))
+        if joint.name in driven
     ]
     order = _ordered([p.size for p in panels])
     missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]
@@ -215,8 +210,7 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
 
 
 def _rate_unit(robot: Robot) -> str:
-    kinds = set(_prismatic(robot))
-    return " or ".join(unit for prismatic, unit in ((False, "rad/s"), (True, "m/s")) if prismatic in kinds)
+    return " or ".join(sorted({f"{joint.unit}/s" for joint in robot.joints}, reverse=True))
 
 
 def energy(robot: Robot, m: SampledMotion) -> Section:

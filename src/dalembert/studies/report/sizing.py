@@ -95,7 +95,7 @@ def _joint(found: Sizing, j: int) -> str:
     margin = "" if curve is None else f", margin {times(worst.margin)}"
     name, bad = escape(joint.name), ' class="bad"' if worst.margin < 1 else ""
     label = f"{joint.name}: torque against speed, at most {found.peak[j]:.4g} {found.units[j]}{margin}"
-    over = "speed, m/s" if joint.kind == "prismatic" else "speed, rad/s"
+    over = f"speed, {joint.unit}/s"
     return (
         f'<div class="panel"><h4 title="{name}">{name} <span{bad}>{escape(unit)}{margin}</span></h4>'
         f'<svg class="chart still" viewBox="0 0 {box.width} {box.height}" role="img" aria-label="{escape(label)}">'
@@ -184,8 +184,8 @@ def _pose(found: Sizing, one: Pictured, worst: Worst, scale: float) -> str:
     ground = f'<path class="ground" d="M{a - 16:.1f} {b + 5:.1f}H{a + 16:.1f}"/>'
     load = f'<rect class="load" x="{x - 6:.1f}" y="{y - 6:.1f}" width="12" height="12" rx="2"/>' if worst.payload > 0 else ""
     name, speed = escape(found.robot.joint_names[worst.joint]), number(float(worst.qd[worst.joint]), 3)
-    rate = "m/s" if found.robot.joints[worst.joint].kind == "prismatic" else "rad/s"
-    words = f"{number(worst.tau, 3)} {found.units[worst.joint]} at {speed} {rate}, {number(worst.payload)} kg"
+    joint = found.robot.joints[worst.joint]
+    words = f"{number(worst.tau, 3)} {joint.force_unit} at {speed} {joint.unit}/s, {number(worst.payload)} kg"
     return (
         f'<figure class="pose"><svg viewBox="0 0 {SIDE} {SIDE}" role="img" aria-label="the arm where {name} is worst">'
         f'{ground}<g class="arm">{lines}</g><g class="dots">{dots}</g>{load}{dot(one.joint, 6.5, CLASS)}</svg>'
