@@ -26,8 +26,11 @@ def test_the_robots_own():
 def test_files_write_0_for_a_limit_that_they_do_not_know():
     robot = two(velocity_limit=0.0, effort_limit=0.0)
     assert np.isinf([own_limit(robot, name) for name in ("velocity", "torque")]).all()
-    free = robot.simulate([0.1, 0.2], duration=0.1, torque=[3.0, 1.0])
-    assert (robot.simulate([0.1, 0.2], duration=0.1, torque=[3.0, 1.0], saturate=True).q == free.q).all()
+    with pytest.raises(da.Error, match="saturate needs torque limits, and two_link has none"):
+        robot.simulate([0.1, 0.2], duration=0.1, saturate=True)
+    one = replace(robot, links=(replace(robot.links[0], joint=replace(robot.links[0].joint, effort_limit=2.0)), robot.links[1]))
+    least = one.simulate([0.1, 0.2], duration=0.1, torque=[2.0, 5.0])
+    assert (one.simulate([0.1, 0.2], duration=0.1, torque=[3.0, 5.0], saturate=True).q == least.q).all()
     with pytest.raises(da.Error, match="qd of 'joint2' needs a finite range"):
         robot.sweep(over={"q": 0.0, "qd": {"joint1": 1.0}, "qdd": 0.0}, samples=10)
 

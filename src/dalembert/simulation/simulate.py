@@ -163,6 +163,8 @@ def _kind(robot: Model, integrator: Any, velocities: Any, restitution: Any, slip
 def saturated(forces: Forces, robot: Model) -> Forces:
     """Forces that stay within the torque limits."""
     most = own_limit(robot, "torque")
+    if np.isinf(most).all():
+        raise Error(f"simulate: saturate needs torque limits, and {robot.name} has none; give its joints an effort_limit")
     if forces.array is not None:
         return forces._replace(array=np.clip(forces.array, -most, most))
     function = cast("Callable[..., Any]", forces.function)
