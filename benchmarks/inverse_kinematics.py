@@ -52,7 +52,7 @@ def figures():
         outside = np.maximum(robot.lower - found.q, found.q - robot.upper).max()
         alone, _ = seconds(robot.inverse_kinematics, targets[:ALONE])
         report(f"{name}: of {TARGETS:,} poses, not solved to 1e-10", np.count_nonzero(~found.solved), "", at_most=0)
-        report(f"{name}: largest difference from the target", off, "1 or m", at_most=1e-10)
+        report(f"{name}: largest difference from the target", off, "", at_most=1e-10)
         report(f"{name}: joints beyond their limits by", max(outside, 0.0), "rad", at_most=0)
         report(f"{name}: a target of a batch", mean * 1e6, "us", at_most=8)
         report(f"{name}: one target, median", statistics.median(alone) * 1e6, "us", at_most=500)

@@ -25,7 +25,8 @@ def page(found):
     for heading, group in groupby(barred, lambda figure: figure["heading"]):
         lines += [f"## {heading[0].upper()}{heading[1:]}\n", "| | measured | bar |", "|---|---:|---|"]
         for figure in group:
-            value = f"{figure['value']:.3g} {figure['unit']}".strip()
+            size = figure["value"]
+            value = f"{f'{size:,.0f}' if size >= 1000 else f'{size:.3g}'} {figure['unit']}".strip()
             lines.append(f"| {figure['name']} | {value if figure['met'] else f'**{value}**'} | {figure['bar']} |")
         lines.append("")
     return "\n".join(lines)

@@ -247,7 +247,8 @@ def test_charts_have_a_colour_for_every_method():
     page = (DOCS / "story.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^```\{growth-chart\} (\w+) (\w+)$", page, re.MULTILINE)
     assert sorted(drawn) == [(what, of) for what in ("counts", "times") for of in ("forward_dynamics", "inverse_dynamics")]
-    assert len(set(helper("charts").COLORS)) >= max(len(da.methods(quantity)) for _, quantity in drawn)
+    most = max(len(da.methods(quantity)) for _, quantity in drawn)
+    assert len(set(helper("charts").COLORS)) >= most, f"docs/_ext/charts.py: COLORS needs {most} colours"
 
 
 def test_links_between_pages_exist():

@@ -17,6 +17,11 @@ COLORS = (
     "#d0483e",
     "#a0527a",
     "#5f8a8b",
+    "#94413b",
+    "#556b9c",
+    "#3f7d4f",
+    "#9a7fd1",
+    "#b5651d",
 )
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 400, 70, 20, 50
 GREY = "#808080"

@@ -75,7 +75,8 @@ class Comparison:
         return wrapped(
             f"{self.name}, n = {self.n}: difference from the first at {SAMPLE} random states, relative to the largest entry; "
             "operations of one evaluation, customized to this robot and as the source is written (general), totals with divisions "
-            f"and square roots; nanoseconds of a state in a batch of {self.states}, one thread; growth of the general count with n"
+            f"and square roots; nanoseconds of a state in a batch of {self.states}, one thread; growth of the general count "
+            "with n, as declared"
         )
 
     @property
