@@ -705,6 +705,8 @@ def test_what_is_printed():
     number = int(re.search(r"state ([\d,]+),", str(found))[1].replace(",", ""))
     assert f"the largest, of {arm.joint_names[worst]}" in str(found)
     assert abs(found.values(number)["inverse_dynamics"][worst]) == largest[worst]
-    beyond = arm.sweep(over={"qd": 1.0, "qdd": 0.0}, samples=1000, reduce={"limits": {"limits": 1.0}, "histogram": {}, "envelope": {}})
+    beyond = arm.sweep(
+        over={"qd": 1.0, "qdd": 0.0}, samples=1000, reduce={"limits": {"limits": 1.0}, "histogram": {}, "envelope": {}}
+    )
     count = int(beyond.beyond["inverse_dynamics"][1])
     assert f"{count:,} ({count / 10:.2g} %)" in str(beyond) and "histogram and envelope: in the file of `save`" in str(beyond)
