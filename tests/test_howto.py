@@ -1,5 +1,7 @@
 """The pages for those who know Pinocchio or Robotics Toolbox: what their tables call the same is the same."""
 
+import ast
+import inspect
 import re
 from importlib.util import find_spec
 
@@ -113,10 +115,17 @@ def test_names_of_robotics_toolbox():
     ],
 )
 def test_names_of_other_tables(page, title, count):
-    """Every name of ours in them exists."""
+    """Every name of ours in them exists, and takes the keywords that it is given."""
     rows = table(page, title)
     assert len(rows) == count
+    scope = {"da": da, "arm": da.robot("two_link")}
     for _, ours, _ in rows:
         for holder, name in re.findall(r"\b(da|arm|da\.Robot|da\.Inertia)\.(\w+)", " ".join(ours)):
-            thing = {"da": da, "arm": da.robot("two_link"), "da.Robot": da.Robot, "da.Inertia": da.Inertia}[holder]
-            assert hasattr(thing, name), f"{page}: there is no {holder}.{name}"
+            assert hasattr(eval(holder, scope), name), f"{page}: there is no {holder}.{name}"
+        for code in ours:
+            if not code.startswith(("da.", "arm.")):
+                continue
+            tree = ast.parse(code.replace(", ...)", ")"))
+            for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+                taken = inspect.signature(eval(ast.unparse(call.func), scope)).parameters
+                assert {keyword.arg for keyword in call.keywords} <= set(taken), f"{page}: {ast.unparse(call)}"

@@ -99,22 +99,28 @@ def test_types_list_the_names(literal, known):
 
 
 def test_the_tables_of_the_reference():
-    """A short table for newcomers, and one that has all public names, each once."""
-    page = Path(__file__).parent.parent.joinpath("docs", "api", "index.md").read_text(encoding="utf-8")
+    """A short table for newcomers, in groups, and one that has all public names, with the headings of the page of robots."""
+    page, robots = (
+        Path(__file__).parent.parent.joinpath("docs", "api", name).read_text(encoding="utf-8") for name in ("index.md", "robot.md")
+    )
     short, table = (page[page.index(head) :].partition("\n\n")[0] for head in ("| name | what", "| what | functions of a robot"))
     first = re.findall(r"^\| `(da|arm)\.(\w+)` \|", short, re.MULTILINE)
-    assert 25 <= len(first) <= 40 and len(first) == len(short.splitlines()) - 2
+    titles = re.findall(r"^\| \*\*.*\*\* \| \|$", short, re.MULTILINE)
+    assert 25 <= len(first) <= 42 and len(first) + len(titles) == len(short.splitlines()) - 2
+    arm = da.robot("two_link")
     for holder, name in first:
-        assert name in dir(da if holder == "da" else da.robot("two_link")), f"docs/api/index.md: {holder} has no {name}"
+        assert name in dir(da if holder == "da" else arm), f"docs/api/index.md: {holder} has no {name}"
+    subjects = re.findall(r"\[([^]]*)\]\(robot\.md#", table)
+    assert [*subjects, "completion"] == [title.lower() for title in re.findall("^## (.*)$", robots, re.MULTILINE)]
     listed = set(re.findall(r"`(?:da\.)?(\w+)`", table))
     own = {name for name, x in {**vars(Model), **vars(da.Robot)}.items() if callable(x) or hasattr(x, "__get__")}
-    own -= {*groups.INTERNAL, *Model.__dataclass_fields__}
-    missing = {name for name in {*da._LATER, *da._PACKAGES, *own} if not name.startswith("_") and name not in listed}
+    every = {*da._LATER, *da._PACKAGES, *own, *dir(arm)} - {*groups.INTERNAL}
+    missing = {name for name in every if not name.startswith("_") and name not in listed}
     assert not missing, f"the table 'what | functions of a robot' of docs/api/index.md needs {missing}"
     for name, count in re.findall(r"`(\w+)` \((\d+)(?: methods)?\)", table):
         assert len(da.methods(name)) == int(count), f"docs/api/index.md says that {name} has {count} methods"
     for name in listed - {"da"}:
-        assert hasattr(da.Robot, name) or hasattr(da, name), f"docs/api/index.md: robots have no {name}"
+        assert hasattr(arm, name) or hasattr(da, name), f"docs/api/index.md: robots have no {name}"
 
 
 def test_messages_come_from_it():

@@ -3,12 +3,14 @@
 `test_readme.py` runs the README, `test_problems.py` the cells of problems.md, `test_embedded.py` compiles what is in C.
 """
 
+import ast
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -64,7 +66,7 @@ def chapters():
 
 @pytest.mark.parametrize(("name", "chapter"), chapters())
 def test_blocks_run(name, chapter, tmp_path, monkeypatch, capsys):
-    """From top to bottom; what a comment beside a `print` says is printed."""
+    """From top to bottom. Comments say what `print(sympy...)` prints, and the shapes of results; what others say is not checked."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.urdf").write_text(URDF)
     (tmp_path / "walker.xml").write_text(HUMANOID)
@@ -79,6 +81,10 @@ def test_blocks_run(name, chapter, tmp_path, monkeypatch, capsys):
             exec(compile(smaller(block), f"docs/{name}.md", "exec"), state)
             for said in re.findall(r"^print\(sympy.*\)  # (.*)$", block, re.MULTILINE):
                 assert said in capsys.readouterr().out
+            for names, said in re.findall(r"^([\w, ]+) = .*  # (\(\d+, .*)$", smaller(block), re.MULTILINE):
+                shapes = [ast.literal_eval(shape) for shape in re.findall(r"\(\d+(?:, \d+)+\)", said)]
+                for result, shape in zip(names.split(", "), cycle(shapes)):
+                    assert state[result].shape == shape, f"docs/{name}.md: {result}"
 
 
 CELLS = [name for name in PAGES if blocks(read(name), "{code-cell}") and name != "problems"]

@@ -31,10 +31,6 @@ ROBOTS = {
 }
 
 
-def simulated(r, q, **options):
-    return r.simulate(q, duration=2e-3, **options)
-
-
 # a row of the table, by how it begins, and a call for each function that it names; q are positions, z zeros, h the hand
 CALLS = {
     "inverse and forward": [lambda r, q, z, h: r.forward_dynamics(q, z, r.inverse_dynamics(q, z, z)), lambda r, q, z, h: r.coriolis_matrix(q, z)],
@@ -54,10 +50,36 @@ CALLS = {
         lambda r, q, z, h: r.christoffel(q),
         lambda r, q, z, h: r.scalar_curvature(q),
     ],
-    "diagonalized": [lambda r, q, z, h: r.diagonalize(q), lambda r, q, z, h: r.quasi_velocity(q, z)],
-    "terms of": [lambda r, q, z, h: r.stacked_terms(q, z), lambda r, q, z, h: r.partial_velocities(q, z)],
-    "`simulate`, integrators": [lambda r, q, z, h: simulated(r, q, integrator="rk4"), lambda r, q, z, h: simulated(r, q, integrator="implicit_midpoint")],
-    "`simulate`, SciPy": [lambda r, q, z, h: simulated(r, q, integrator="DOP853"), lambda r, q, z, h: simulated(r, q, restitution=0.0)],
+    "diagonalized": [
+        lambda r, q, z, h: r.diagonalize(q),
+        lambda r, q, z, h: r.quasi_velocity(q, z),
+        lambda r, q, z, h: r.stacked_operators(q),
+    ],
+    "`newton_euler_pass`": [lambda r, q, z, h: r.newton_euler_pass(q, z, z)],
+    "`lagrange_euler_terms`": [
+        lambda r, q, z, h: r.lagrange_euler_terms(q, z),
+        lambda r, q, z, h: r.dalembert_terms(q, z),
+        lambda r, q, z, h: r.probe(q, z),
+    ],
+    "other terms of": [
+        lambda r, q, z, h: r.stacked_terms(q, z),
+        lambda r, q, z, h: r.partial_velocities(q, z),
+        lambda r, q, z, h: r.lagrange_euler_matrices(q),
+        lambda r, q, z, h: r.dalembert_velocity_terms(q, z),
+        lambda r, q, z, h: r.zero_pose_factors(q),
+        lambda r, q, z, h: r.kinetic_energy_partials(q, z, z),
+        lambda r, q, z, h: r.kinetic_energy_parts(q, z),
+        lambda r, q, z, h: r.suffix_sums(q, z, z),
+        lambda r, q, z, h: r.torque_components(q, z, z),
+        lambda r, q, z, h: r.diagonalized_terms(q, z, z),
+        lambda r, q, z, h: r.dominance(q, z, z),
+    ],
+    "`simulate`, integrators": [lambda r, q, z, h: r.simulate(q, duration=2e-3, integrator="rk4"), lambda r, q, z, h: r.simulate(q, duration=2e-3, integrator="implicit_midpoint")],
+    "`simulate`, SciPy": [
+        lambda r, q, z, h: r.simulate(q, duration=2e-3, integrator="DOP853"),
+        lambda r, q, z, h: r.with_friction(coulomb=1.0).simulate(q, duration=2e-3),
+        lambda r, q, z, h: r.simulate(q, duration=2e-3, restitution=0.0),
+    ],
     "`GravityPD`": [
         lambda r, q, z, h: da.GravityPD(r, target=q, kp=1.0, kd=1.0)(0.0, q, z),
         lambda r, q, z, h: da.ComputedTorque(r, da.quintic(q, q + 0.1, 1.0), kp=1.0, kd=1.0)(0.0, q, z),
@@ -68,7 +90,7 @@ CALLS = {
         lambda r, q, z, h: da.TaskSpaceControl(r, r.pose(q, h)[:3, 3], kp=1.0, kd=1.0, link=h, damping=0.1)(0.0, q, z),
     ],
     "`MomentumObserver`": [lambda r, q, z, h: da.MomentumObserver(r, gain=10.0, dt=1e-3)(q, z, z, z)],
-    "`SlotineLi`": [lambda r, q, z, h: simulated(r, q, torque=da.SlotineLi(r, da.quintic(q, q + 0.1, 1.0), slope=1.0, gain=1.0, rate=1.0))],
+    "`SlotineLi`": [lambda r, q, z, h: r.simulate(q, duration=2e-3, torque=da.SlotineLi(r, da.quintic(q, q + 0.1, 1.0), slope=1.0, gain=1.0, rate=1.0))],
     "`inverse_kinematics`": [
         lambda r, q, z, h: r.inverse_kinematics(r.pose(q, h), link=h),
         lambda r, q, z, h: r.follow(da.line(r.pose(q, h), r.pose(q, h), duration=0.01), q0=q, link=h),
@@ -84,7 +106,7 @@ CALLS = {
     "identification": [lambda r, q, z, h: da.Recording(r, 0.01 * np.arange(50), np.tile(q, (50, 1)), np.zeros((50, r.n)))],
     "`da.equations`": [lambda r, q, z, h: da.equations(r, symbols=())],
     "`da.derive`": [lambda r, q, z, h: da.derive(r, "newton_euler", symbols=(), longest=6), lambda r, q, z, h: r.symbolic("mass")],
-    "generated code": [lambda r, q, z, h: r.generate("c", ["inverse_dynamics"])],
+    "generated code": [lambda r, q, z, h: r.generate("c", ["inverse_dynamics"]), lambda r, q, z, h: da.live(r, "live.html")],
 }  # fmt: skip
 
 
@@ -102,10 +124,18 @@ def test_every_row_has_its_calls():
     assert set(begun) == {1} and len(begun) == len(CALLS)
 
 
+@pytest.mark.parametrize("words", CALLS)
+def test_every_function_of_a_row_is_called(words):
+    (row,) = (row for row in rows() if row.startswith(words))
+    called = {name for call in CALLS[words] for name in call.__code__.co_names}
+    assert {name.removeprefix("da.") for name in re.findall("`([^`]*)`", row)} <= called
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("words", CALLS)
-def test_what_the_table_says(words):
+def test_what_the_table_says(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (works,) = (works for row, works in rows().items() if row.startswith(words))
     for kind, robots in ROBOTS.items():
         for robot in robots:
