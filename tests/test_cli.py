@@ -76,6 +76,11 @@ def test_toml_files_and_files_without_ending(ran):
     assert "two_link: 2 joints" in ran("info", "./mine.toml")[1]
     Path("plain").write_text("")
     assert "unknown file extension" in ran("info", "plain")[2]
+    Path("folder").mkdir()
+    Path("folder/a.toml").write_text("[project]\n")
+    assert "there is none in it" in ran("check", "folder")[2]
+    da.robot("two_link").save("folder/b.toml")
+    assert "such as folder/b.toml" in ran("check", "folder")[2]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_toml_files_and_files_without_ending(ran):
         (["complexity", "--payload", "2"], "need a robot"),
         (["generate", "two_link", "c", "-q", "gravity"], "did you mean 'gravity_force'?"),
         (["generate", "two_link", "c", "-q", "crba"], "did you mean 'mass_matrix'?"),
-        (["info", "x.txt"], "known are"),
+        (["info", "x.txt"], "x.txt: cannot be read: No such file"),
         (["info"], "Missing argument 'ROBOT'"),
         (["inof", "panda"], "No such command 'inof'"),
         (["info", "panda", "more"], "unexpected extra argument"),
@@ -257,6 +262,8 @@ def test_positions_alone_are_held(ran):
     named = ran("inverse", "two_link", "--at-rest", "--payload", "2", text="time,q2,q1,qd1\n0,0.2,0.1,5\n")[1]
     np.testing.assert_allclose(eval(named.splitlines()[1]), rows[0, -2:], atol=1e-12)
     assert ran("inverse", "two_link", text="0.1 0.2\n")[2].endswith("; --at-rest takes positions only\n")
+    told = "; for positions alone, --at-rest gives the torques that hold the robot\n"
+    assert ran("inverse", "two_link", text="t,q1,q2\n0,0.1,0.2\n")[2].endswith(told)
 
 
 def test_files_in_and_out(ran):
