@@ -188,6 +188,12 @@ def test_mistakes_are_explained(mistake):
     assert issubclass(da.Error, ValueError)
 
 
+def test_methods_asked_of_the_module():
+    for name in ("simulate", "jacobian", "inverse_dynamics"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': it is a method of a robot, robot.{name}$"):
+            getattr(da, name)
+
+
 def test_messages_are_one_readable_line():
     for junk in (
         "x" * 10**6,

@@ -290,9 +290,9 @@ def equations(
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
     numbers; symbols=() or "none" keeps them all. `where` gives symbols another meaning, a number or an expression of symbols, old
-    and new: {"ax1": "l", "cx1": "-l/2"}; where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. Meanings must be true of
-    the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method` computes the mass matrix. Armature counts in
-    M, as numbers; friction is left out.
+    and new: {"ax1": "l", "cx1": "-l/2"}; where="book" does so as books would, with l for equal lengths and m l^2/12 for the
+    inertia of a rod. Meanings must be true of the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method`
+    computes the mass matrix. Armature counts in M, as numbers; friction is left out.
 
     Coupled robots have them in their independent coordinates y, q = B y + b, where the factors of joints that turn are simple
     fractions. Robots with loops have M, C and g of all joints, as if the loops were open, and beside them the equations of the
