@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -690,3 +691,20 @@ def test_the_command(capsys, tmp_path):
     assert main(["sweep", "two_link", "-n", "1.5", "--over", "q=0", "--over", "qd=0", "--over", "qdd=0"]) == 2
     assert "samples must be an integer from 1" in capsys.readouterr().err
     assert main(["sweep", "two_link", "--over", "qd=a:b"]) == 2 and "--over must be" in capsys.readouterr().err
+
+
+def test_what_is_printed():
+    """Extremes with the unit of each joint and where the largest arises, states beyond limits, and what the table cannot show."""
+    arm = da.robot("stanford")
+    found = arm.sweep(over={"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, samples=5000)
+    lines = str(found).splitlines()
+    units = {line.split()[0]: line.split()[1] for line in lines[2 : 2 + arm.n]}
+    assert [units[joint.name] for joint in arm.joints] == [joint.force_unit.split()[0] for joint in arm.joints]
+    largest = found.largest["inverse_dynamics"]
+    worst = int(np.argmax(largest))
+    number = int(re.search(r"state ([\d,]+),", str(found))[1].replace(",", ""))
+    assert f"the largest, of {arm.joint_names[worst]}" in str(found)
+    assert abs(found.values(number)["inverse_dynamics"][worst]) == largest[worst]
+    beyond = arm.sweep(over={"qd": 1.0, "qdd": 0.0}, samples=1000, reduce={"limits": {"limits": 1.0}, "histogram": {}, "envelope": {}})
+    count = int(beyond.beyond["inverse_dynamics"][1])
+    assert f"{count:,} ({count / 10:.2g} %)" in str(beyond) and "histogram and envelope: in the file of `save`" in str(beyond)

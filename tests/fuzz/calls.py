@@ -174,7 +174,7 @@ def special() -> dict[str, dict[str, Any]]:
         "da.excitation": {"robot": arm, "starts": 1, "harmonics": 2, "period": 2.0, "progress": False},
         "da.MotorCurve": {"speed": [0.0, 4.0], "peak": [90.0, 50.0]}, "da.MotorCurve.load": {"path": place / "motors.csv"}, "motor.load": {"path": place / "motors.csv"},
         "motor.geared": {"ratio": 2.0}, "motor.peak_at": {"speed": 1.0}, "motor.continuous_at": {"speed": 1.0}, "sizing.save": {"path": place / "out.csv"},
-        **{f"{kind}.size": {"speed": 1.0, "motor": made["motor"], "samples": 12, "progress": False} for kind in ("robot", "coupled", "closed", "no joints")},
+        **{f"{kind}.size": {"velocity": 1.0, "motor": made["motor"], "samples": 12, "progress": False} for kind in ("robot", "coupled", "closed", "no joints")},
         **{f"{kind}.largest_payload": {"motor": made["motor"]} for kind in ("robot", "coupled", "closed", "no joints")},
         "da.GravityCompensation": {"robot": arm}, "da.Impedance": {"robot": arm, "target": np.eye(4)},
         "da.MomentumObserver": {"robot": arm, "gain": 10.0}, "momentum_observer.along": dict.fromkeys(("q", "qd", "tau"), np.zeros((3, N))),

@@ -12,7 +12,7 @@ from dalembert.derived.task_space import ROWS
 from dalembert.errors import Error
 from dalembert.files import write_states
 from dalembert.model.pose import Pose
-from dalembert.planning.inverse_kinematics import InverseKinematics
+from dalembert.planning.inverse_kinematics import InverseKinematics, off
 from dalembert.planning.solutions import STARTS
 from dalembert.robots import Robot
 
@@ -103,10 +103,9 @@ def _told(found: InverseKinematics, k: int, count: int) -> str:
     """How near one of the results is."""
     distance, angle = (float(np.atleast_1d(x)[k]) for x in (found.distance, found.angle))
     which = f"q{k + 1}: " if count > 1 else ""
-    off = f"{distance:.3g} m and {angle:.3g} rad"
-    return (
-        f"{which}solved, off by {off}" if np.atleast_1d(found.solved)[k] else f"{which}not reached, the nearest pose is {off} away"
-    )
+    apart = off(distance, angle)
+    solved = bool(np.atleast_1d(found.solved)[k])
+    return f"{which}solved, off by {apart}" if solved else f"{which}not reached, the nearest pose is {apart} away"
 
 
 COMMANDS = (

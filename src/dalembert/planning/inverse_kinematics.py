@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 FRAMES = ("world_aligned", "body")
 
 
+def off(distance: float, angle: float) -> str:
+    """How far from a target, in words; of a point there is no angle."""
+    return f"{distance:.3g} m and {angle:.3g} rad" if angle else f"{distance:.3g} m"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseKinematics:
     """What `inverse_kinematics` returns: leading axes are those of the targets.
@@ -65,7 +70,7 @@ class InverseKinematics:
         elif self.solved:
             told = "solved"
         else:
-            told = f"not reached, the nearest pose is {self.distance:.3g} m and {self.angle:.3g} rad away"
+            told = f"not reached, the nearest pose is {off(self.distance, self.angle)} away"
         return f"<InverseKinematics of {self.robot.name}: {told}>"
 
 
@@ -109,7 +114,7 @@ def inverse_kinematics(
     >>> bool(abs(arm.pose(found.q)[:3, 3] - [0.4, 0.2, 0.3]).max() < 1e-10)
     True
     >>> arm.inverse_kinematics([1.5, 0.0, 0.3])
-    <InverseKinematics of puma560: not reached, the nearest pose is 0.653 m and 0 rad away>
+    <InverseKinematics of puma560: not reached, the nearest pose is 0.653 m away>
     """
     target, points = _targets(pose)
     wanted = rows if rows is not None else ROWS[ANGULAR:] if points else ROWS

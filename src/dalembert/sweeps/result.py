@@ -15,7 +15,7 @@ from dalembert.storage.saving import save_text
 from dalembert.sweeps.ranges import Range, by_input
 from dalembert.sweeps.recorded import labels
 from dalembert.sweeps.reduced import Scaled
-from dalembert.text import table
+from dalembert.text import table, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -275,15 +275,39 @@ class Sweep:
         if what.sums:
             head += ["mean", "rms"]
             columns += [self._moment(1), np.sqrt(self._moment(2))]
-        named = [(label, self.units[name]) for name in self.names for label in self.labels(name)]
+        named = [(label, self._unit(name, label)) for name in self.names for label in self.labels(name)]
         rows = [[label, unit, *(f"{x[k]:.6g}" for x in columns)] for k, (label, unit) in enumerate(named)]
+        if what.limits:
+            head.append("states beyond limits")
+            for row, count in zip(rows, self.totals.beyond, strict=False):
+                row.append(f"{int(count):,} ({100 * int(count) / max(self.done, 1):.2g} %)")
         rest = "" if self.complete else f" of {self.samples:,}: interrupted"
         nan = int(self.totals.nan.max())
         now = self.done - self.before
         rate = f" in {self.seconds:.2f} s, {now / self.seconds / 1e6:.1f} million a second" if self.seconds and now else ""
         rate += f", {self.before:,} of them from the checkpoint" if self.before else ""
         told = f"{self.robot.name}: {self.done:,} states{rest}{rate}" + (f"; up to {nan:,} of them NaN" if nan else "")
-        return f"{told}\n{table([head, *rows], right=True)}"
+        return "\n".join([told, table([head, *rows], right=True), *self._more()])
+
+    def _unit(self, name: str, label: str) -> str:
+        """Of one scalar: that of the joint, where the result has one for each, and its unit depends on their kind."""
+        kinds = {joint.name: joint.kind for joint in self.robot.joints}
+        turning, _, sliding = self.units[name].partition(" or ")
+        return self.units[name] if not sliding or label not in kinds else sliding if kinds[label] == "prismatic" else turning
+
+    def _more(self) -> list[str]:
+        """What a table does not show: where the largest value arises, and what else there is."""
+        what, lines = self.job.reductions, []
+        if what.extremes and (size := np.maximum(self.totals.maximum.max(axis=1), -self.totals.minimum.min(axis=1))).size:
+            k = int(np.argmax(size))
+            above = self.totals.maximum[k].max() >= -self.totals.minimum[k].min()
+            number = int(np.concatenate([np.ravel(x) for x in (self.argmax if above else self.argmin).values()])[k])
+            label = [label for name in self.names for label in self.labels(name)][k]
+            if number >= 0:
+                state = ", ".join(f"{key} = {np.array2string(x, precision=4)}" for key, x in self.states(number).items() if x.size)
+                lines.append(wrapped(f"the largest, of {label}: state {number:,}, {state}"))
+        others = [name for name, there in (("histogram", what.bins), ("envelope", what.slots)) if there]
+        return [*lines, *([f"{' and '.join(others)}: in the file of `save`, and by that name"] if others else [])]
 
     def __repr__(self) -> str:
         return f"<Sweep of {self.robot.name}: {', '.join(self.names)}, {self.done:,} of {self.samples:,} states>"
