@@ -68,7 +68,17 @@ def test_doubtful_files_warn_in_one_line(ran, tmp_path):
     assert "arm: 1 joint R" in out
     assert err.startswith("dalembert: warning: arm.urdf: b: impossible inertia")
     assert err.count("\n") == 1
-    assert ran("check", "arm.urdf")[0] == 1
+    code, out, _ = ran("check", "arm.urdf")
+    assert code == 1 and "; correct the inertia of b (<inertia> in a URDF); gravity torques do not depend on it [inertia]" in out
+
+
+def test_angles_may_be_written_with_pi(ran):
+    hanging = ran("info", "two_link", "--base", "0,0,2.5,pi,0,0")
+    assert hanging[0] == 0 and hanging == ran("info", "two_link", "--base", f"0,0,2.5,{np.pi!r},0,0")
+    short = ("simulate", "two_link", "-t", "0.01", "-o", "-", "--q0")
+    assert ran(*short, "-pi/2,pi/2") == ran(*short, f"{-np.pi / 2!r},{np.pi / 2!r}")
+    reach = ("least-effort", "two_link", "--no-limits", "--duration", "1", "--start", "0,0", "--goal")
+    assert ran(*reach, "pi/2,0/0,0")[1] == ran(*reach, f"{np.pi / 2!r},0/0,0")[1] != ""
 
 
 def test_toml_files_and_files_without_ending(ran):
@@ -76,6 +86,11 @@ def test_toml_files_and_files_without_ending(ran):
     assert "two_link: 2 joints" in ran("info", "./mine.toml")[1]
     Path("plain").write_text("")
     assert "unknown file extension" in ran("info", "plain")[2]
+    Path("folder").mkdir()
+    Path("folder/a.toml").write_text("[project]\n")
+    assert "there is none in it" in ran("check", "folder")[2]
+    da.robot("two_link").save("folder/b.toml")
+    assert "such as folder/b.toml" in ran("check", "folder")[2]
 
 
 @pytest.mark.parametrize(
@@ -100,11 +115,13 @@ def test_toml_files_and_files_without_ending(ran):
         (["complexity", "--payload", "2"], "need a robot"),
         (["generate", "two_link", "c", "-q", "gravity"], "did you mean 'gravity_force'?"),
         (["generate", "two_link", "c", "-q", "crba"], "did you mean 'mass_matrix'?"),
-        (["info", "x.txt"], "known are"),
+        (["info", "x.txt"], "x.txt: cannot be read: No such file"),
         (["info"], "Missing argument 'ROBOT'"),
         (["inof", "panda"], "No such command 'inof'"),
         (["info", "panda", "more"], "unexpected extra argument"),
         (["info", "panda", "--fast"], "No such option"),
+        (["simulate", "two_link", "-q", "0.3,0.9"], "No such option: -q; did you mean --q0 or --qd0? (see"),
+        (["info", "two_link", "--base", "0,0,0,pi/3,0,0"], "--base must be comma-separated numbers"),
         (["compare", "panda", "-q", "energy"], "unknown quantity"),
         (["compare", "panda", "--states", "0"], "--states"),
         (["inverse", "two_link", "none/x.csv"], "none/x.csv: cannot be read"),
@@ -257,6 +274,8 @@ def test_positions_alone_are_held(ran):
     named = ran("inverse", "two_link", "--at-rest", "--payload", "2", text="time,q2,q1,qd1\n0,0.2,0.1,5\n")[1]
     np.testing.assert_allclose(eval(named.splitlines()[1]), rows[0, -2:], atol=1e-12)
     assert ran("inverse", "two_link", text="0.1 0.2\n")[2].endswith("; --at-rest takes positions only\n")
+    told = "; for positions alone, --at-rest gives the torques that hold the robot\n"
+    assert ran("inverse", "two_link", text="t,q1,q2\n0,0.1,0.2\n")[2].endswith(told)
 
 
 def test_files_in_and_out(ran):

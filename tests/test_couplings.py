@@ -368,6 +368,15 @@ def test_files_values_and_changes(which, tmp_path):
     close(held.gravity_force(q[1:], backend="numpy"), robot.gravity_force(q, backend="numpy")[1:], 1e-12)
 
 
+def test_joints_that_follow_may_be_locked_where_they_are():
+    robot = ROBOTS["gripper"]()
+    alone = robot.lock({"joint3": 0.2})
+    assert robot.lock({"joint4": 0.3 - 0.5 * 0.2 + 1e-12, "joint3": 0.2}) == alone
+    for wrong in ({"joint3": 0.2, "joint4": 0.2 + 1e-6}, {"joint4": 0.3}):
+        with pytest.raises(da.Error, match="lock: 'joint4' follows 'joint3' "):
+            robot.lock(wrong)
+
+
 def test_kernels_of_different_couplings_are_different():
     """The key of stored code has the coupling in it."""
     from dalembert.engine.kernels import _content
@@ -461,7 +470,11 @@ MISTAKES = {
     "by 3.14159265359": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": np.pi}})),
     "follows 'joint1' by 300": lambda r: da.equations(r.with_coupling({"joint2": {"joint1": 300}})),
     "equations(robot) has closed forms": lambda r: da.derive(r.with_coupling({"joint2": {"joint1": 1.0}})),
-    "unknown joint of": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).lock({"joint2": 0.0}),
+    "'joint2' follows 'joint1' (mimic); lock that one alone": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).lock({"joint2": 0.0}),
+    "'joint3' follows 'joint1', 'joint2' (a coupling); lock only": lambda r: r.with_coupling(
+        {"joint3": {"joint1": 1.0, "joint2": 2.0}}
+    ).lock({"joint1": 1.0, "joint2": 1.0, "joint3": 0.0}),
+    "unknown joint of": lambda r: r.with_coupling({"joint2": {"joint1": 1.0}}).lock({"joint4": 0.0}),
 }  # fmt: skip
 
 

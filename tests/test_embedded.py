@@ -229,6 +229,10 @@ def test_both_files_or_none(tmp_path):
     assert (tmp_path / "two_link.c").read_text() == "old" and len([*tmp_path.iterdir()]) == 2
     with pytest.raises(da.Error, match=r"two_link\.c and two_link\.h belong together: give a folder"):
         code.save(tmp_path / "other.c")
+    assert code.save(tmp_path / "new" / "folder") == tmp_path / "new" / "folder" / "two_link.c"
+    with pytest.raises(da.Error, match="give a folder"):
+        (tmp_path / "file").touch()
+        code.save(tmp_path / "file")
 
 
 @pytest.mark.parametrize(

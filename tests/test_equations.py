@@ -60,6 +60,12 @@ def test_values_are_those_of_the_library(name, symbols):
     close(found.tau, robot.inverse_dynamics(q, qd, qdd, backend="numpy"), 1e-12)
 
 
+def test_no_symbols_by_name():
+    robot = arm("two_link")
+    assert da.equations(robot, symbols="none").text() == da.equations(robot, symbols=()).text()
+    assert da.derive(robot, symbols="none").markdown() == da.derive(robot, symbols=()).markdown()
+
+
 def test_other_parameters_are_another_robot():
     rows = [da.DHRow(a=0.7, inertia=da.Inertia.from_com(m, (-0.35, 0, 0), (0, m * 0.49 / 12, m * 0.49 / 12))) for m in (2.0, 3.0)]
     other = da.Robot.from_dh(rows, convention="standard", gravity=(0, -1.62, 0))

@@ -242,7 +242,8 @@ def test_a_general_quaternion(tmp_path):
 
 UNREAD = {
     "typo in dynamics": ('damping="0.3"', 'dampping="0.3"', "arm: joint 'turn': <dynamics> has 'dampping'.*did you mean 'damping'"),
-    "extension": ('damping="0.3"', 'damping="0.3" armature="0.1"', "joint 'turn': <dynamics> has 'armature', which is ignored .known: damping, friction"),
+    "extension": ('damping="0.3"', 'damping="0.3" armature="0.1"', "joint 'turn': <dynamics> has 'armature', which is ignored .known: damping, friction.; see with_armature, or delete it"),
+    "other friction": ('damping="0.3"', 'damping="0.3" K="0.1" D="1"', "are ignored .known: damping, friction.; give friction with robot.with_friction.damping=\\.\\.\\.., or delete them"),
     "typo in origin": ('xyz="0.1 0 0"', 'xzy="0.1 0 0"', "joint 'turn': <origin> has 'xzy'.*did you mean 'xyz'"),
     "quaternion of another order": ('rpy="0 0 0.4"', 'quat_wxyz="1 0 0 0"', "tool: joint 'grip': <origin> has 'quat_wxyz'"),
     "typo in an inertial origin": ('rpy="0.1 0.2 0.3"', 'ryp="0.1 0.2 0.3"', "arm: <origin> has 'ryp'"),

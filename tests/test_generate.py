@@ -429,6 +429,12 @@ def test_every_quantity_in_scripts(everything, language, tmp_path):
     assert execute("node", everything(language).save(tmp_path)).stdout == "ok\n"
 
 
+def test_the_load_is_said():
+    arm = da.robot("two_link")
+    assert "Moving mass: 2 kg, payloads included." in arm.generate("c")
+    assert "Moving mass: 2.5 kg, payloads included." in arm.with_payload(0.5).generate("c", header=True).header
+
+
 def test_save(tmp_path):
     code = da.robot("two_link").generate("julia")
     assert code.filename == "two_link.jl"

@@ -168,11 +168,14 @@ MISTAKES = {
     "large terms": (lambda: LONG.lagrange_euler_terms(np.zeros(30), np.zeros(30)), "robot.probe.q, qd. gives the same terms"),
     "large curvature": (lambda: LONG.riemann_curvature(np.zeros(30)), "there is no other method"),
     "large proof": (lambda: da.prove_equal("R" * 30, "lagrange_euler"), "use newton_euler"),
-    "suffix": (lambda: da.load("robot.step"), "unknown file extension '.step'; known are .urdf, .xml, .mjcf, .xacro, .toml"),
+    "suffix": (lambda: da.load(__file__), "unknown file extension '.py'; known are .urdf, .xml, .mjcf, .xacro, .toml"),
     "xacro by number": (lambda: da.load("robot.xacro", xacro={"mass": [1]}), "xacro argument 'mass' must be a string or a number"),
     "xacro of URDF": (lambda: da.load("robot.urdf", xacro={"mass": 1}), "xacro arguments are for files that end in .xacro"),
     "folder": (lambda: da.load("."), ". is a folder: name a file in it"),
     "long name": (lambda: da.load("x" * 300), "cannot be read"),
+    "missing file of any ending": (lambda: da.load("no/such/robot.step"), "robot.step: cannot be read: No such file"),
+    "built-in robot as a file": (lambda: da.load("panda"), r"'panda' is a built-in robot: da.robot\(\"panda\"\)"),
+    "file as a built-in robot": (lambda: da.robot("arm.urdf"), r"'arm.urdf' is a file: da.load\('arm.urdf'\)"),
     "missing file": (lambda: da.load("no/such/robot.urdf"), "robot.urdf: cannot be read"),
 }  # fmt: skip
 
@@ -183,6 +186,12 @@ def test_mistakes_are_explained(mistake):
     with pytest.raises(da.Error, match=message):
         action()
     assert issubclass(da.Error, ValueError)
+
+
+def test_methods_asked_of_the_module():
+    for name in ("simulate", "jacobian", "inverse_dynamics"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': it is a method of a robot, robot.{name}$"):
+            getattr(da, name)
 
 
 def test_messages_are_one_readable_line():

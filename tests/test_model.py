@@ -366,6 +366,7 @@ def test_summary_says_what_matters(zoo_robot):
     text = str(zoo_robot.summary())
     for word in (*zoo_robot.joint_names, "angular part first", "acts ON the robot", "gravity", "kg"):
         assert word in text
+    assert (" kg with the base, " in text) == (zoo_robot.base_inertia.mass > 0)
     assert repr(zoo_robot.summary()) == text and "base: " not in text
     moved = zoo_robot.with_base(da.Pose.of((0, 0, 1.5), rpy=(np.pi, 0, 0)))
     assert "\nbase: at (0, 0, 1.5) m, x axis (1, 0, 0), y axis (0, -1, 0), z axis (0, 0, -1)\n" in str(moved.summary())

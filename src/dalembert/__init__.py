@@ -167,7 +167,12 @@ if not _typing.TYPE_CHECKING:  # else no name of the package would be unknown to
             return _import_module(f"dalembert.{name}")
         if name not in _LATER:
             foreign = _import_module("dalembert.foreign")
+            robot = getattr(
+                _sys.modules.get("dalembert.robots"), "Robot", None
+            )  # not imported for this: `import` asks for modules here
             hint = f"; {foreign.hint(name)}" if name in foreign.FOREIGN else ""
+            if not hint and robot is not None and callable(getattr(robot, name, None)):
+                hint = f": it is a method of a robot, robot.{name}"
             raise AttributeError(f"module 'dalembert' has no attribute {name!r}{hint}", name=name, obj=_sys.modules[__name__])
         value = globals()[name] = getattr(_import_module(f"dalembert.{_LATER[name]}"), name)
         return value

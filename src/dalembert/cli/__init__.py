@@ -80,7 +80,16 @@ def _misused(error: Any) -> int:
     path = error.ctx.command_path if error.ctx else "dalembert"
     if not error.format_message():  # nothing was given at all: typer has shown the help
         return WRONG
-    return _fail(f"{in_words(error.format_message()).rstrip('.')} (see {path} --help)")
+    return _fail(f"{in_words(error.format_message()).rstrip('.')}{_meant(error)} (see {path} --help)")
+
+
+def _meant(error: Any) -> str:
+    """The long options that a wrong letter may stand for."""
+    letter = getattr(error, "option_name", "")
+    if len(letter) != 2 or not error.ctx:
+        return ""
+    near = [option for parameter in error.ctx.command.params for option in parameter.opts if option.startswith(f"-{letter}")]
+    return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
 
 def _told(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """The robot of a command, and the options by which every command can change it."""
 
 import inspect
+import math
 import re
 import warnings
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from dalembert.robots import Robot
 
 PANEL = "Change the robot"
 NAMED = re.compile(r"(.+?)=([^=]+)")  # a joint and its value
+ANGLES = {"pi": math.pi, "-pi": -math.pi, "pi/2": math.pi / 2, "-pi/2": -math.pi / 2}  # as words among numbers
 
 
 def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
@@ -39,7 +41,7 @@ OPTIONS = (
     _option("snap", "TOL", "Make almost right angles exact, within TOL rad; 1e-4 takes 1.5708 for pi/2."),
     _option("mimic", "on|off", "Whether mimic joints of a file follow others; off: all are independent. Default: on."),
     _option("free-base", "on|off", "Whether the base is free, as of robots that walk, fly or float. Default: as in the file."),
-    _option("base", "POSE", "Pose of the fixed base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, m and rad."),
+    _option("base", "POSE", "Pose of the fixed base: X,Y,Z or X,Y,Z,ROLL,PITCH,YAW, m and rad; pi and pi/2 are numbers."),
 )
 
 
@@ -134,9 +136,13 @@ def _switch(text: str | None, what: str) -> bool | None:
 
 
 def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
-    """Comma-separated or space-separated numbers, as many as allowed."""
+    """Comma-separated or space-separated numbers, as many as allowed; pi and pi/2 of either sign are numbers, too.
+
+    >>> values("0,-pi/2", "--q0")
+    [0.0, -1.5707963267948966]
+    """
     try:
-        found = [float(x) for x in re.split(r"\s*,\s*|\s+", text.strip())]
+        found = [ANGLES[x] if x in ANGLES else float(x) for x in re.split(r"\s*,\s*|\s+", text.strip())]
     except ValueError:
         kind = "a number" if counts == (1,) else "comma-separated numbers"
         raise Error(f"{what} must be {kind}, got {text!r}") from None

@@ -85,7 +85,12 @@ def inverse(
     header: Annotated[bool, _header] = True,
 ) -> None:
     """Inverse dynamics: joint forces tau from a file of q, qd, qdd."""
-    _evaluate(robot, "inverse_dynamics", states, output, method=method, at_rest=at_rest, everything=everything, names=header)
+    try:
+        _evaluate(robot, "inverse_dynamics", states, output, method=method, at_rest=at_rest, everything=everything, names=header)
+    except Error as error:
+        if "there is no column qd_" not in str(error):
+            raise
+        raise Error(f"{error}; for positions alone, --at-rest gives the torques that hold the robot") from None
 
 
 def forward(

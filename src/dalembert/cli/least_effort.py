@@ -1,5 +1,6 @@
 """The command that finds motions of least effort."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -86,8 +87,8 @@ def least_effort(
 
 
 def _states(text: str, what: str) -> Any:
-    """Positions, or positions and velocities."""
-    parts = [values(part, what) for part in text.split("/")]
+    """Positions, or positions and velocities, with a / between them; that of pi/2 is none."""
+    parts = [values(part, what) for part in re.split(r"(?<!pi)/", text)]
     return parts[0] if len(parts) == 1 else parts
 
 

@@ -11,6 +11,7 @@ RULES = tuple(
         r"da\.load\(\.\.\., mimic=False\)": "--mimic off",
         r"choose one, or a frame, with link=\.\.\.": "name one, or a frame, behind the mass, as in --payload 2:LINK",
         r"\(with_armature\)": "(--armature)",
+        r"robot\.with_friction\(damping=\.\.\.\)": "--damping",
         r"see with_armature": "--armature sets it",
         r"derive\(robot, \.\.\., longest=(\d+)\)": r"--longest \1",
         r"symbols=\(\)": "--symbols none",

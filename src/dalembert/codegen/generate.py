@@ -288,6 +288,7 @@ def _head(robot: Model, name: str, file: str, functions: Sequence[Function], sty
         *_order(robot),
         *(f"{what.capitalize()}: {words}" for what, words in around(robot).items()),
         *_CONVENTIONS,
+        f"Moving mass: {sum(link.inertia.mass for link in robot.links):.6g} kg, payloads included.",
         f"Gravity is {tuple(map(float, robot.gravity))} m/s^2 in the world.",
         *(line.format(name=name, file=file, example=example, batch=batch) for line in _HOW[style.language]),
         f"It compares with stored results of the library, to within {allowed}.",

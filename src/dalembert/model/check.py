@@ -102,6 +102,8 @@ def check(robot: Model) -> Findings:
 
 
 def _found(link: str, topic: str, message: str, *, serious: bool = False) -> Finding:
+    if topic == "inertia" and "principal moments" in message:
+        message += f"; correct the inertia of {link} (<inertia> in a URDF); gravity torques do not depend on it"
     return Finding(link, topic, message, "error" if serious or topic in WRONG else "hint")
 
 
@@ -182,7 +184,8 @@ def summary(robot: Model) -> Text:
     """The model and its conventions in words; a prompt shows it, `print` prints it."""
     head = f"{robot.name}: {joints_told(robot)}"
     head += f", {robot.n - robot.closures} of them independent" if robot.loops else ""
-    lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg, gravity {_vector(robot.gravity)} m/s^2")]
+    base = " with the base" if robot.base_inertia.mass else ""
+    lines = [wrapped(f"{head}, {robot.total_mass:.6g} kg{base}, gravity {_vector(robot.gravity)} m/s^2")]
     if robot.source:
         lines.append(wrapped(robot.source, "source: "))
     if robot.base != Pose.identity():

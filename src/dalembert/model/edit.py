@@ -16,6 +16,7 @@ from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 
 M = TypeVar("M", bound=Model)
+AGREES = 1e-9  # rad or m: how far a given position may be off what a coupling says
 
 
 def with_gravity(robot: M, gravity: Any) -> M:
@@ -242,6 +243,8 @@ def snapped(robot: M, tolerance: float = 1e-4) -> M:
 def lock(robot: M, positions: Mapping[str, float]) -> M:
     """The same robot with some joints held at given positions: their links join their carriers and stay named frames.
 
+    A joint that follows others (mimic) is held with them; its position may be given, too, where it is the one that they give it.
+
     >>> import dalembert as da
     >>> da.robot("panda").lock({"panda_joint3": 0.0}).n
     6
@@ -250,7 +253,11 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
         raise Error(f"lock needs positions by joint name, such as {{'joint1': 0.0}}, got {brief(positions)}")
     several = {joint.name: joint for joint in robot.several}
     known = (*several, *robot.joint_names)
+    coupling, joints = robot.coupling, robot.open.joint_names
+    followers = {} if coupling is None else {x: i for i, x in enumerate(joints) if x not in coupling.names}
     for name in positions:
+        if name in followers:
+            continue
         choice(name, f"joint of {robot.name}:", known)
         if part := next((joint for joint in several.values() if name in [x.name for x in joint.parts]), None):
             raise Error(
@@ -258,6 +265,9 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
             )
     whole = {name: x for name, x in positions.items() if name in several}
     values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items() if name not in several}
+    if coupling is not None:
+        for name in [x for x in followers if x in values]:
+            _check_follower(coupling, followers[name], name, values.pop(name), values)
     if whole and (robot.coupling is not None or robot.transmission is not None):
         raise Error(f"lock: free, ball and planar joints cannot be locked beside the coupled joints or motors of {robot.name}")
     values |= whole
@@ -266,6 +276,16 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
     if robot.coupling is not None or robot.transmission is not None:
         return _held(robot, values)
     return _locked(robot, values)
+
+
+def _check_follower(coupling: Coupling, i: int, name: str, position: float, values: Mapping[str, float]) -> None:
+    """Joint i follows others and is where they put it: a position that says so adds nothing, any other is a mistake."""
+    by = [leader for leader, factor in zip(coupling.names, coupling.matrix[i], strict=True) if factor]
+    there = coupling.positions(np.array([values.get(leader, 0.0) for leader in coupling.names]))[i]
+    if any(leader not in values for leader in by) or abs(there - position) > AGREES:
+        leaders = ", ".join(map(repr, by)) or "nothing"
+        those = "(mimic); lock that one alone" if len(by) == 1 else "(a coupling); lock only what it follows"
+        raise Error(f"lock: {name!r} follows {leaders} {those}")
 
 
 def _locked(robot: M, positions: Mapping[str, float]) -> M:

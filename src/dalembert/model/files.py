@@ -28,6 +28,7 @@ from dalembert.storage.saving import save_text
 M = TypeVar("M", bound=Model)
 SUFFIXES = (".urdf", ".xml", ".mjcf", ".xacro", ".toml")
 FORMAT = "dalembert robot 1"
+SAYS_ROBOT = re.compile(rb"""^\s*format\s*=\s*["']%s["']""" % FORMAT.encode(), re.MULTILINE)
 # of TOML: strings (to the end of the line or file where theirs is missing) and remarks, which may hold anything
 STRINGS = re.compile(
     r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3,5})?|'{3}(?:.*?'{3,5}|.*)|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""", re.DOTALL
@@ -49,11 +50,13 @@ def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool 
     path, coupled, freed = file_path(path), flag(mimic, "load: mimic"), flag(free_base, "load: free_base")
     suffix = path.suffix.lower()
     with told(str(path), "read"):
-        inside = sorted(x.name for x in path.iterdir() if x.suffix.lower() in SUFFIXES) if path.is_dir() else None
+        inside = sorted(x.name for x in path.iterdir() if _may_hold_robot(x)) if path.is_dir() else None
     if inside is not None:
         there = f"such as {path / inside[0]}" if inside else "there is none in it"
         raise Error(f"{path} is a folder: name a file in it ({', '.join(SUFFIXES)}), {there}")
     if suffix not in SUFFIXES:
+        with told(str(path), "read"):
+            _check_there(path)
         raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(SUFFIXES)}")
     if xacro is not None and suffix != ".xacro":
         raise Error(f"{path.name}: xacro arguments are for files that end in .xacro")
@@ -62,6 +65,29 @@ def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool 
         more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return with_free_base(model) if freed else model
+
+
+def _may_hold_robot(path: Path) -> bool:
+    """By its ending; of .toml files, which many things are kept in, only those that say so."""
+    if path.suffix.lower() != ".toml":
+        return path.suffix.lower() in SUFFIXES
+    try:
+        with opened(path) as file:
+            return SAYS_ROBOT.search(file.read(limits.ROBOT_BYTES)) is not None
+    except Error:
+        return False
+
+
+def _check_there(path: Path) -> None:
+    """An OSError for what is not there; the name of a built-in robot is a mistake of its own."""
+    from dalembert.model.zoo import robot_names  # which reads its robots with this module
+
+    try:
+        path.stat()
+    except FileNotFoundError:
+        if str(path) in robot_names():
+            raise Error(f'{str(path)!r} is a built-in robot: da.robot("{path}")') from None
+        raise
 
 
 def _content(path: Path) -> bytes:

@@ -107,6 +107,9 @@ def _of_attributes(link: str, here: str, element: Element, known: tuple[str, ...
     if odd:
         near = difflib.get_close_matches(odd[0], known, n=1)
         listed = f" (known: {', '.join(known)})" if element.tag in ATTRIBUTES else ""
+        if element.tag == "dynamics":
+            own = "see with_armature" if "armature" in odd else "give friction with robot.with_friction(damping=...)"
+            listed += f"; {own}, or delete {'it' if len(odd) == 1 else 'them'}"
         meant = f" (did you mean {near[0]!r}?)" if near else listed
         shown = ", ".join(brief(key, 24) for key in odd[:3]) + (", ..." if len(odd) > 3 else "")
         yield _note(link, f"{here}<{element.tag}> has {shown}, which {'is' if len(odd) == 1 else 'are'} ignored{meant}")

@@ -60,14 +60,17 @@ def save_text(path: Any, text: str, name: str | None = None) -> Path:
 
 
 def save_together(folder: Any, texts: Mapping[str, str]) -> list[Path]:
-    """Save several texts by name into a folder; returns where they are.
+    """Save several texts by name into a folder, made if it is not there; returns where they are.
 
     All of them are complete on the disk before the first takes its name, so a full disk or a name that cannot be taken leaves what
     was there before.
     """
-    if not is_folder(folder):
-        raise Error(f"{file_path(folder)}: {' and '.join(texts)} belong together: give a folder that exists, not a file name")
-    places = [file_path(folder) / name for name in texts]
+    place = file_path(folder)
+    with told(place, "written"):
+        if not is_folder(folder) and (place.suffix or place.exists()):
+            raise Error(f"{place}: {' and '.join(texts)} belong together: give a folder, not a file name")
+        place.mkdir(parents=True, exist_ok=True)
+    places = [place / name for name in texts]
     with ExitStack() as stack:
         files = [stack.enter_context(saving(place)) for place in places]
         for file, text in zip(files, texts.values(), strict=True):

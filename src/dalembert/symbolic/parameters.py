@@ -65,6 +65,8 @@ class Symbolic:
 def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     """The same robot with named parameters, all of them or only some parts: mass, com, inertia, length, gravity.
 
+    parts=(), or "none", keeps all numbers.
+
     >>> import dalembert as da
     >>> arm = da.robot("two_link").symbolic(("mass", "gravity"))
     >>> arm
@@ -78,9 +80,18 @@ def symbolic(robot: Model, parts: Sequence[str] | str = PARTS) -> Symbolic:
     return named(robot, parts)
 
 
+def named_parts(given: Any, what: str) -> tuple[str, ...]:
+    """The names of parts; "none" is none of them, as on the command line.
+
+    >>> named_parts("none", "symbols"), named_parts("mass", "symbols")
+    ((), ('mass',))
+    """
+    return () if isinstance(given, str) and given == "none" else several(given, what)
+
+
 def named(robot: Model, parts: Sequence[str] | str) -> Symbolic:
     """The same of any robot, for closed forms; programs are of its tree."""
-    chosen = several(parts, "parts")
+    chosen = named_parts(parts, "parts")
     for part in chosen:
         choice(part, "part of a symbolic robot:", PARTS)
     if robot.several:

@@ -29,6 +29,10 @@ def header(robot: Robot, motion: SampledMotion, kind: str) -> str:
     """Title and facts."""
     source = f'<p class="source">Source: {escape(robot.source)}</p>' if robot.source else ""
     facts = "".join(f"<span{style}>{escape(words)}</span>" for words, style in _facts(robot, motion))
+    if doubts := len(robot.check()):
+        words = f"suspicious\u00a0data:\u00a0{doubts}"
+        linked = f'<a href="#parameters">{words}</a>' if kind == "study" else words  # a live page has no sections
+        facts += f'<span class="doubt">{linked}</span>'
     return (
         '<header><div class="corner"><button type="button" id="help" aria-haspopup="dialog">Keys</button>'
         '<button type="button" id="theme" aria-label="Switch between light and dark">◐</button></div>'
@@ -45,8 +49,6 @@ def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
         tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
         facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, motion, tau)]
     facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
-    if doubts := len(robot.check()):
-        facts.append((f"suspicious\u00a0data:\u00a0{doubts}", ' class="doubt"'))
     return facts
 
 

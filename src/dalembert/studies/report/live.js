@@ -335,7 +335,7 @@ function connectPage() {
   $("help").addEventListener("click", () => $("keys").showModal());
   document.addEventListener("keydown", (e) => { if (e.key === "?" && !$("keys").open) $("keys").showModal(); });
   const folds = [...document.querySelectorAll("details:not(.numbers)")];
-  document.querySelectorAll("nav a").forEach((a) => a.addEventListener("click", () => {
+  document.querySelectorAll("nav a, .facts a").forEach((a) => a.addEventListener("click", () => {
     const target = document.querySelector(a.getAttribute("href")), fold = target && target.closest("details.fold");
     if (fold) fold.open = true;
   }));

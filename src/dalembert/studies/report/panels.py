@@ -234,7 +234,8 @@ def _energy() -> str:
         for key, words in (("kinetic", "kinetic"), ("potential", "potential"), ("change", "change of the total"))
     )
     return (
-        '<section class="mid"><h2>Energy</h2><p class="what">Only motors, friction and pushes change the total.</p>'
+        '<section class="mid"><h2>Energy</h2>'
+        '<p class="what">Only motors, friction, pushes and the stops at the limits change the total.</p>'
         f'<dl class="amounts">{figures}</dl>{keys}'
         '<svg class="energy" viewBox="0 0 340 146" role="img" aria-label="Energy over the last six seconds">'
         '<line class="zero" id="energy-zero" x1="62" x2="334"/>'

@@ -33,7 +33,7 @@ from dalembert.symbolic.closed_form.settle import settled, settled_mass_matrix
 from dalembert.symbolic.closed_form.shared import Shared
 from dalembert.symbolic.closed_form.symbols import Symbols
 from dalembert.symbolic.closed_form.values import ClosedValues, Values, closed_values, evaluated
-from dalembert.symbolic.parameters import PARTS, Symbolic, named
+from dalembert.symbolic.parameters import PARTS, Symbolic, named, named_parts
 from dalembert.trace.program import Program, trace
 
 PARTS_OF = ("M", "C", "g", "tau")
@@ -289,10 +289,10 @@ def equations(
     r"""The equations of motion as closed forms in canonical trigonometric form.
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
-    numbers. `where` gives symbols another meaning, a number or an expression of symbols, old and new: {"ax1": "l", "cx1": "-l/2"};
-    where="book" does so as books would, with l for equal lengths and m l^2/12 for the inertia of a rod. Meanings must be true of
-    the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method` computes the mass matrix. Armature counts in
-    M, as numbers; friction is left out.
+    numbers; symbols=() or "none" keeps them all. `where` gives symbols another meaning, a number or an expression of symbols, old
+    and new: {"ax1": "l", "cx1": "-l/2"}; where="book" does so as books would, with l for equal lengths and m l^2/12 for the
+    inertia of a rod. Meanings must be true of the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method`
+    computes the mass matrix. Armature counts in M, as numbers; friction is left out.
 
     Coupled robots have them in their independent coordinates y, q = B y + b, where the factors of joints that turn are simple
     fractions. Robots with loops have M, C and g of all joints, as if the loops were open, and beside them the equations of the
@@ -307,7 +307,7 @@ def equations(
     """
     a_robot(robot, "equations")
     formulation("mass_matrix", method)
-    made = named(robot, several(symbols, "symbols"))
+    made = named(robot, named_parts(symbols, "symbols"))
     read = {name: parsed(meaning) for name, meaning in meanings(where, made).items()}
     result = Equations(made, _symbols(made, read), read, method)
     check_claims(made, read, result.symbols)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import choice, numbers, several, whole
+from dalembert.arguments import choice, numbers, whole
 from dalembert.errors import Error
 from dalembert.model.edit import without_armature, without_friction
 from dalembert.model.model import Model, a_robot, freed
@@ -21,7 +21,7 @@ from dalembert.symbolic.derivation.latex import equation, matrix, shown
 from dalembert.symbolic.derivation.letters import Lettered, lettered
 from dalembert.symbolic.derivation.methods import FAMILIES, METHODS
 from dalembert.symbolic.derivation.steps import Entry, Step
-from dalembert.symbolic.parameters import PARTS
+from dalembert.symbolic.parameters import PARTS, named_parts
 
 MOST_TERMS = 2_000  # of one value: a dozen pages or more
 BRANCHES = (
@@ -168,7 +168,7 @@ def derive(
         )
     try:
         more = [f"{name}{i + 1}" for name in METHODS[method].letters for i in range(robot.n)]
-        letters = lettered(robot, several(symbols, "symbols"), where, MOST_TERMS, more)
+        letters = lettered(robot, named_parts(symbols, "symbols"), where, MOST_TERMS, more)
         steps = METHODS[method].steps(letters)
     except TooLongError:
         raise Error(
