@@ -453,7 +453,8 @@ def test_commands(tmp_path, capsys, monkeypatch):
         main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--velocity", "2"])
         == 0
     )
-    assert "condition of the scaled columns" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "condition of the scaled columns" in told and "Collisions with the floor and with itself are not checked" in told
     move = da.Trajectory.load("motion.csv", da.robot("planar_3r"))
     table = np.column_stack([move.time, np.degrees(move.q), arm.inverse_dynamics(move.q, move.qd, move.qdd) / 2])
     names = ",".join(["t", *(f"pos_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))])

@@ -22,8 +22,14 @@ from dalembert.cli.motions import (
 from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
-from dalembert.identification.excitation import CRITERIA
+from dalembert.identification.search import CRITERIA
 from dalembert.robots import Robot
+from dalembert.text import wrapped
+
+UNCHECKED = (
+    "Collisions with the floor and with itself are not checked: look at the motion first (in a report, a plot), and narrow it with "
+    "--lower and --upper."
+)
 
 
 def excite(
@@ -47,18 +53,20 @@ def excite(
     starts: Annotated[
         int, typer.Option(metavar="COUNT", help="Number of random motions to start from; the best result is kept.")
     ] = 2,
+    seed: Annotated[int, typer.Option(metavar="K", help="Seed of the random motions: another gives another motion.")] = 0,
     step: Step = 1e-2,
 ) -> None:
     """Find an exciting motion within limits, from which `identify` can find the parameters."""
     motion_file(output)
     limits = given_limits(lower=lower, upper=upper, velocity=velocity, acceleration=acceleration, torque=torque)
     with progress("exciting") as bar:
-        options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "progress": bar or False}
-        path = da.excitation(robot, limits, period=period, **options)
+        options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "seed": seed}
+        path = da.excitation(robot, limits, period=period, progress=bar or False, **options)
     motion = path.trajectory(step)
     show(extremes(motion))
     print(f"condition of the scaled columns {path.condition:.3g}, of a random motion {path.start:.3g}")
     write_motion(motion, output)
+    print(wrapped(UNCHECKED))
 
 
 def identify(

@@ -17,14 +17,14 @@ from dalembert.identification.prepare import Prepared
 from dalembert.identification.recording import Recording
 from dalembert.identification.regression import Fit, Reduced, reduced, solve
 from dalembert.identification.result import Identification
-from dalembert.native.blas import one_thread
+from dalembert.native.blas import on_one_thread
 from dalembert.progress import Progress, chosen
 from dalembert.robots import Robot
 
 TOTAL = "total_mass"
 
 
-@one_thread()
+@on_one_thread
 def identify(
     robot: Robot,
     recordings: Any,

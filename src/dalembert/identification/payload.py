@@ -15,7 +15,7 @@ from dalembert.identification.prepare import Prepared
 from dalembert.identification.regression import reduced, solve
 from dalembert.model.edit import tip
 from dalembert.model.inertia import Inertia
-from dalembert.native.blas import one_thread
+from dalembert.native.blas import on_one_thread
 from dalembert.quantities.parameters import LEADING, PARAMETERS
 from dalembert.robots import Robot
 from dalembert.text import table
@@ -65,7 +65,7 @@ class _LoadColumns:
         return motion.filtered(self(motion.q, motion.qd, motion.qdd)[:, :, base.chosen])
 
 
-@one_thread()
+@on_one_thread
 def identify_payload(
     robot: Robot,
     recordings: Any,
