@@ -221,10 +221,18 @@ def test_a_joint_at_rest_keeps_its_prior():
     q, qd, qdd = (x * [1, 0, 1] for x in fourier(t, 3))
     tau = arm.inverse_dynamics(q, qd, qdd) + np.array([0, 1.2, 0])  # held by any friction
     prior = other(arm).with_friction(damping=0.7, coulomb=0.3)
-    with pytest.warns(da.DataWarning, match="joint2 is at rest throughout"):
+    with pytest.warns(da.DataWarning, match="joint2 is at rest throughout") as told:
         found = da.identify(prior, da.Recording(arm, t, q, tau), delay=0.0)
     assert (found.robot.joints[1].damping, found.robot.joints[1].coulomb) == (0.7, 0.3)
-    assert (found.residual[[0, 2]] < 1).all() and possible(found.robot)
+    assert told[0].filename == __file__
+    assert (found.residual[[0, 2]] < 1).all() and np.isnan(found.residual[1]) and possible(found.robot)
+    assert "at rest" in repr(found) and len(found.plot().axes) == 2 * 4 + 1 and found.section().body.count('class="chart"') == 2 * 4
+    advice = {x.name: x.motion for x in found.weak()}
+    assert all(advice[name] == "motion of joint2, at rest so far" for name in ("friction_offset[joint2]", "armature[joint2]"))
+    assert (
+        advice["armature[joint1]"].startswith("motion of joint2, at rest so far; faster motion of joint1")
+        and "∞" not in found.section().body.partition("What the motion")[0]
+    )
     named = {x.name for x in found.weak()}
     assert {"damping[joint2]", "coulomb[joint2]", "armature[joint2]"} <= named
     assert found.robot.joints[0].coulomb == pytest.approx(2.0, rel=0.02)
@@ -240,7 +248,8 @@ def test_what_a_motion_does_not_excite_is_told_with_one_that_would():
     weak = {x.name: x for x in found.weak()}
     assert len(weak) > 5 and possible(found.robot)
     assert "joint1" in weak["armature[joint1]"].motion and weak["armature[joint1]"].deviation > 0.1
-    assert len(da.identify(other(arm), recorded(arm, 0, sigma=0.01 * SIGMA), delay=0.0).weak()) == 0
+    sure = da.identify(other(arm), recorded(arm, 0, sigma=0.01 * SIGMA), delay=0.0)
+    assert len(sure.weak()) == 0 and "all base parameters are well determined" in repr(sure)
 
 
 def mistaken(change):
@@ -424,7 +433,17 @@ def test_figures_and_pages(noisy, tmp_path):
     assert len(noisy.plot().axes) == 3 * 4 + 1 and len(noisy.motion.recording.plot().axes) == 2
     page = noisy.report(tmp_path / "found.html").read_text()
     assert "<script" not in page and page.count('<svg class="chart"') == 12 and "velocity, rad/s" in page
-    assert "Base parameters" in page and "validation, filtered" in page
+    assert "Base parameters" in page and "validation, %" in page and "is named after one of them" in page
+    assert "which the torques do not determine" in page.partition("</header>")[0] and not noisy.mass_is_determined
+
+
+def test_base_parameters_are_combinations_in_words(noisy):
+    words = {x.name: x.combination for x in noisy.intervals()}
+    assert words["mx[link3]"] == "mx[link3] + 0.3 m[link3]" and words["my[link3]"] == "my[link3]"
+    assert words["Ixx[link3]"].startswith("Ixx[link3] - Iyy[link3] + ")
+    assert tuple(words.values()) == noisy.base.combinations and len(repr(noisy.base)) < 120
+    assert "m[link3]" in noisy.undetermined and "my[link3]" not in noisy.undetermined
+    assert f"{len(noisy.undetermined)} parameters do not affect the torques by themselves" in repr(noisy)
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Commands from a robot to motions that excite it, and from recordings to a robot."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,7 +125,8 @@ def identify(
         return da.Recording.load(path, robot, columns=named, gains=one_or_several(gains, "--gains"), degrees=degrees or None)
 
     lag: float | str = delay if delay == "auto" else values(delay, "--delay, if not auto,", (1,))[0]
-    with progress("identifying") as bar:
+    with progress("identifying") as bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "identify: ", da.DataWarning)  # its notes are printed with the result
         found = da.identify(
             robot,
             [read(path) for path in recordings],
