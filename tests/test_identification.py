@@ -172,10 +172,22 @@ def test_bodies_stay_possible_where_least_squares_are_not():
 
 def test_a_robot_that_saves_simulates_and_generates(noisy, tmp_path):
     noisy.robot.save(tmp_path / "found.toml")
+    assert noisy.robot.source == f"identified by dalembert {da.__version__} from {noisy.motion.recording.name}; prior: robot"
     assert da.load(tmp_path / "found.toml") == noisy.robot
     assert "double" in noisy.robot.generate("c", ["inverse_dynamics"])
     control = da.SlotineLi(noisy.robot, np.zeros(3), slope=5.0, gain=10.0, rate=0.1)
     assert noisy.robot.simulate(np.zeros(3), duration=0.01, torque=control).q.shape[1] == 3
+
+
+def test_what_is_rounding_is_0():
+    arm = da.robot("planar_3r")
+    q, qd, qdd = fourier(np.arange(0, 10, 0.01), 3)
+    recordings = [
+        da.Recording(arm, np.arange(0, 10, 0.01), q, arm.inverse_dynamics(q, qd, qdd), name=f"run{k}.csv") for k in range(30)
+    ]
+    found = da.identify(arm, recordings, delay=0.0).robot
+    assert all(link.inertia.com[2] == 0 for link in found.links)
+    assert "from run0.csv, run1.csv" in found.source and "more; prior: a textbook arm" in found.source
 
 
 def test_an_impossible_prior_is_repaired_and_told():
@@ -414,6 +426,7 @@ def test_a_load_is_found():
     assert np.abs(found.inertia.com - load.com).max() < 3e-3 and not found.inertia.impossible()
     assert found.robot.total_mass - arm.total_mass == pytest.approx(found.inertia.mass)
     assert "a load of 2." in repr(found) and found.unknown == ()
+    assert found.robot.source.startswith("load identified by dalembert") and "Universal Robots UR5" in found.robot.source
     with pytest.raises(da.Error, match="does not move"):
         da.identify_payload(arm, recording, link=arm.base_name)
 
@@ -478,6 +491,14 @@ def test_commands(tmp_path, capsys, monkeypatch):
     table = np.column_stack([move.time, np.degrees(move.q), arm.inverse_dynamics(move.q, move.qd, move.qdd) / 2])
     names = ",".join(["t", *(f"pos_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))])
     np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    named = names.replace("t,", "timestamp,", 1)
+    np.savetxt("foreign.csv", table, delimiter=",", header=named, comments="")
+    assert main(["identify", "planar_3r", "foreign.csv"]) == 2
+    assert (
+        "there are: timestamp, pos_0, pos_1, pos_2, amp_0, amp_1, amp_2; name it: --column t=timestamp" in capsys.readouterr().err
+    )
+    assert main(["identify", "planar_3r", "foreign.csv", "--column", "t=timestamp", "--column", "q=pos{}"]) == 2
+    assert "no column posjoint1 (numbers from 1 and from 0" in capsys.readouterr().err
     given = ["run.csv", "--column", "q=pos_{}", "--column", "current=amp_{}", "--gains", "2", "--delay", "0"]
     assert main(["identify", "planar_3r", *given, "-o", "found.toml"]) == 2
     assert "positions look like degrees" in capsys.readouterr().err

@@ -94,7 +94,10 @@ def identify(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="PART=NAME", help="The names of columns, as in q=actual_q_{} or t=timestamp; repeat it for more."
+            "--column",
+            metavar="PART=NAME",
+            help="The names of columns, for t, q, qd, tau or current, as in q=actual_q_{} or t=timestamp; {} stands for the "
+            "name of a joint, its number from 1, or its number from 0. Repeat it for more.",
         ),
     ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Positions (and velocities) are in degrees.")] = False,
@@ -154,7 +157,8 @@ COMMANDS = (
         identify,
         [
             "dalembert identify arm.urdf run1.csv run2.csv --validate other.csv -o identified.toml --report identified.html",
-            "dalembert identify arm.urdf log.csv --column q=actual_q_{} --column current=actual_current_{} --gains 11,11,9,6,6,6",
+            "dalembert identify arm.urdf log.csv --column t=timestamp --column q=actual_q_{} --column current=current_{} "
+            "--gains 0.1 --degrees",
         ],
     ),
 )

@@ -81,7 +81,7 @@ def _parameters(found: Identification) -> str:
         "Base parameters in SI units: each stands for a combination of parameters that the torques depend on, and is named after "
         "one of them. Least squares with 95 % intervals, the robot, the prior; a dash where the motion tells nothing"
     )
-    made_of = table_html(head, rows, text=(0, 6), caption=caption)
+    made_of = table_html(head, rows, text=(0, 6), caption=caption, style="compared")
     open_ones = f"<p>{escape(found.undetermined_words)}.</p>" if found.undetermined else ""
     weak = found.weak()
     if not weak:
@@ -95,5 +95,6 @@ def _parameters(found: Identification) -> str:
         lines,
         text=(0, 3),
         caption="What the motion did not excite",
+        style="compared",
     )
     return made_of + told + open_ones
