@@ -14,9 +14,8 @@ from dalembert.studies.report.figures import Section, number, panel_html, table_
 
 def section(found: Identification, motion: Prepared) -> Section:
     """Errors, forces measured and predicted, residuals over time and speed, their autocorrelation, parameters, weak ones."""
-    late = delay_words(motion)
     words = (
-        f"<p>{len(found.base.names)} base parameters of {len(found.values)} parameters; {late}, which "
+        f"<p>{len(found.base.names)} base parameters of {len(found.values)} parameters; {delay_words(motion)}, which "
         f"are filtered below {number(motion.cutoff)} Hz. Shown is {escape(motion.recording.name)}.</p>"
     )
     notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
@@ -71,30 +70,24 @@ def _charts(found: Identification, motion: Prepared) -> str:
 
 
 def _parameters(found: Identification) -> str:
-    head = ["base parameter", "estimate", "low", "high", "robot", "prior", "combination"]
     rows = []
     for x in found.intervals():
-        known = [number(x.value), number(x.low), number(x.high)] if math.isfinite(x.high - x.low) else ["–"] * 3
+        half = x.high - x.value
+        known = f"{number(x.value)} ± {number(half, 2)}" if math.isfinite(half) else "–"
         name = f'<span title="{escape(x.combination)}">{escape(x.name)}</span>'
-        rows.append([name, *known, number(x.robot), number(x.prior), escape(x.combination if x.combination != x.name else "")])
+        rows.append([name, known, number(x.robot), number(x.prior), escape(x.combination if x.combination != x.name else "")])
     caption = (
         "Base parameters in SI units: each stands for a combination of parameters that the torques depend on, and is named after "
         "one of them. Least squares with 95 % intervals, the robot, the prior; a dash where the motion tells nothing"
     )
-    made_of = table_html(head, rows, text=(0, 6), caption=caption, style="compared")
-    open_ones = f"<p>{escape(found.undetermined_words)}.</p>" if found.undetermined else ""
-    weak = found.weak()
-    if not weak:
-        return f"{made_of}<p>{SURE.capitalize()}.</p>{open_ones}"
-    lines = [
-        [escape(x.name), *([number(x.value), number(x.deviation)] if math.isfinite(x.deviation) else ["–", "∞"]), escape(x.motion)]
-        for x in weak
-    ]
-    told = table_html(
-        ["parameter", "value", "standard deviation", "what excites it"],
-        lines,
-        text=(0, 3),
-        caption="What the motion did not excite",
-        style="compared",
-    )
-    return made_of + told + open_ones
+    head = ["base parameter", "estimate", "robot", "prior", "combination"]
+    parts = [table_html(head, rows, text=(0, 4), caption=caption, style="compared")]
+    if weak := found.weak():
+        lines = [[escape(x.name), escape(x.motion)] for x in weak]
+        told = "What the motion did not excite"
+        parts.append(table_html(["parameter", "what excites it"], lines, text=(0, 1), caption=told, style="compared"))
+    else:
+        parts.append(f'<p class="note">{SURE.capitalize()}.</p>')
+    if found.undetermined:
+        parts.append(f'<p class="note">{escape(found.undetermined_words)}.</p>')
+    return "".join(parts)
