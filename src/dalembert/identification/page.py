@@ -81,11 +81,11 @@ def _parameters(found: Identification) -> str:
         "one of them. Least squares with 95 % intervals, the robot, the prior; a dash where the motion tells nothing"
     )
     head = ["base parameter", "estimate", "robot", "prior", "combination"]
-    parts = [table_html(head, rows, text=(0, 4), caption=caption, style="compared")]
+    parts = [table_html(head, rows, text=(0, 4), caption=caption, style="compared named")]
     if weak := found.weak():
         lines = [[escape(x.name), escape(x.motion)] for x in weak]
         told = "What the motion did not excite"
-        parts.append(table_html(["parameter", "what excites it"], lines, text=(0, 1), caption=told, style="compared"))
+        parts.append(table_html(["parameter", "what excites it"], lines, text=(0, 1), caption=told, style="compared named"))
     else:
         parts.append(f'<p class="note">{SURE.capitalize()}.</p>')
     if found.undetermined:
