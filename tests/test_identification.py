@@ -506,5 +506,10 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert main(["identify", "planar_3r", *given, *more]) == 0
     assert "validation, %" in capsys.readouterr().out and "identification" in (tmp_path / "found.html").read_text()
     assert da.load("found.toml").joints[0].damping == pytest.approx(0.5, rel=0.05)
+    table[:, 4] *= -1
+    np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    assert main(["identify", "planar_3r", *given, "--degrees"]) == 0
+    told = capsys.readouterr()
+    assert "note: run.csv: the torque of joint1 has the opposite sign" in told.out and told.err == ""  # once
     assert main(["identify", "planar_3r", "run.csv", "-o", "found.urdf"]) == 2
     assert "must end in .toml" in capsys.readouterr().err
