@@ -7,7 +7,7 @@ import pytest
 from conftest import sweep
 
 import dalembert as da
-from dalembert.identification.excitation import CRITERIA, Search, excitation_limits
+from dalembert.identification.search import CRITERIA, Search, excitation_limits
 
 
 def search(robot, criterion="logdet", limits=None):
@@ -17,8 +17,7 @@ def search(robot, criterion="logdet", limits=None):
 def analytic(made, x, barrier):
     """The cost as a function that complex numbers pass through."""
     q, qd, qdd = made.motion(x)
-    forces = made.rigid.inverse_dynamics(q, qd, qdd) / made.force
-    slack = [*made.slacks(q, qd, qdd), 1 - forces, 1 + forces]
+    slack = made.slacks(q, qd, qdd)
     W = made.stacked(q, qd, qdd)
     if made.criterion == "logdet":
         sign, size = np.linalg.slogdet(W.T @ W)
@@ -63,6 +62,30 @@ def test_limits_are_kept_and_the_ends_are_at_rest():
     assert max(np.abs(x).max() for t in (0.0, 6.0) for x in path(t)[1:]) < 1e-9
     assert path(7.0).qd.max() == 0 and np.allclose(path(7.0).q, path(6.0).q)
     assert path.condition < 25 < path.start and "condition" in repr(path)
+
+
+def used(path, limits):
+    """The greatest part of each limit, on a grid much finer than that of the search: of q, qd, qdd, tau with friction."""
+    q, qd, qdd = path(np.linspace(0.0, path.duration, 12_501))
+    tau = path.robot.inverse_dynamics(q, qd, qdd)
+    kept = excitation_limits(path.robot, limits)
+    shares = (q / kept.upper, q / kept.lower, qd / kept.velocity, qdd / kept.acceleration, tau / kept.torque)
+    return [share.max() for share in (*shares[:2], *map(np.abs, shares[2:]))]
+
+
+@pytest.mark.parametrize("friction", [{}, {"damping": 2.0, "coulomb": 3.0, "friction_offset": 0.5}], ids=["", "friction"])
+@pytest.mark.parametrize("torque", sweep((60.0, 40.0, 30.0), quick=(1, 2)))
+def test_limits_are_kept_between_the_samples(torque, friction):
+    arm, limits = da.robot("ur5").with_friction(**friction), {"torque": torque}
+    assert max(used(da.excitation(arm, limits), limits)) <= 1.0
+
+
+def test_limits_that_are_exceeded_are_told(monkeypatch):
+    monkeypatch.setattr("dalembert.identification.search.TIGHTENED", 0)
+    limits = {"torque": 40.0}
+    with pytest.warns(da.LimitWarning, match=r"the force of \w+ reaches 4\d\.\d+, its limit is 40") as told:
+        path = da.excitation(da.robot("ur5"), limits)
+    assert used(path, limits)[-1] > 1 and told[0].filename == __file__
 
 
 @pytest.mark.slow

@@ -172,10 +172,22 @@ def test_bodies_stay_possible_where_least_squares_are_not():
 
 def test_a_robot_that_saves_simulates_and_generates(noisy, tmp_path):
     noisy.robot.save(tmp_path / "found.toml")
+    assert noisy.robot.source == f"identified by dalembert {da.__version__} from {noisy.motion.recording.name}; prior: robot"
     assert da.load(tmp_path / "found.toml") == noisy.robot
     assert "double" in noisy.robot.generate("c", ["inverse_dynamics"])
     control = da.SlotineLi(noisy.robot, np.zeros(3), slope=5.0, gain=10.0, rate=0.1)
     assert noisy.robot.simulate(np.zeros(3), duration=0.01, torque=control).q.shape[1] == 3
+
+
+def test_what_is_rounding_is_0():
+    arm = da.robot("planar_3r")
+    q, qd, qdd = fourier(np.arange(0, 10, 0.01), 3)
+    recordings = [
+        da.Recording(arm, np.arange(0, 10, 0.01), q, arm.inverse_dynamics(q, qd, qdd), name=f"run{k}.csv") for k in range(30)
+    ]
+    found = da.identify(arm, recordings, delay=0.0).robot
+    assert all(link.inertia.com[2] == 0 for link in found.links)
+    assert "from run0.csv, run1.csv" in found.source and "more; prior: a textbook arm" in found.source
 
 
 def test_an_impossible_prior_is_repaired_and_told():
@@ -221,10 +233,18 @@ def test_a_joint_at_rest_keeps_its_prior():
     q, qd, qdd = (x * [1, 0, 1] for x in fourier(t, 3))
     tau = arm.inverse_dynamics(q, qd, qdd) + np.array([0, 1.2, 0])  # held by any friction
     prior = other(arm).with_friction(damping=0.7, coulomb=0.3)
-    with pytest.warns(da.DataWarning, match="joint2 is at rest throughout"):
+    with pytest.warns(da.DataWarning, match="joint2 is at rest throughout") as told:
         found = da.identify(prior, da.Recording(arm, t, q, tau), delay=0.0)
     assert (found.robot.joints[1].damping, found.robot.joints[1].coulomb) == (0.7, 0.3)
-    assert (found.residual[[0, 2]] < 1).all() and possible(found.robot)
+    assert told[0].filename == __file__
+    assert (found.residual[[0, 2]] < 1).all() and np.isnan(found.residual[1]) and possible(found.robot)
+    assert "at rest" in repr(found) and len(found.plot().axes) == 2 * 4 + 1 and found.section().body.count('class="chart"') == 2 * 4
+    advice = {x.name: x.motion for x in found.weak()}
+    assert all(advice[name] == "motion of joint2, at rest so far" for name in ("friction_offset[joint2]", "armature[joint2]"))
+    assert (
+        advice["armature[joint1]"].startswith("motion of joint2, at rest so far; faster motion of joint1")
+        and "∞" not in found.section().body.partition("What the motion")[0]
+    )
     named = {x.name for x in found.weak()}
     assert {"damping[joint2]", "coulomb[joint2]", "armature[joint2]"} <= named
     assert found.robot.joints[0].coulomb == pytest.approx(2.0, rel=0.02)
@@ -240,7 +260,8 @@ def test_what_a_motion_does_not_excite_is_told_with_one_that_would():
     weak = {x.name: x for x in found.weak()}
     assert len(weak) > 5 and possible(found.robot)
     assert "joint1" in weak["armature[joint1]"].motion and weak["armature[joint1]"].deviation > 0.1
-    assert len(da.identify(other(arm), recorded(arm, 0, sigma=0.01 * SIGMA), delay=0.0).weak()) == 0
+    sure = da.identify(other(arm), recorded(arm, 0, sigma=0.01 * SIGMA), delay=0.0)
+    assert len(sure.weak()) == 0 and "all base parameters are well determined" in repr(sure)
 
 
 def mistaken(change):
@@ -405,6 +426,7 @@ def test_a_load_is_found():
     assert np.abs(found.inertia.com - load.com).max() < 3e-3 and not found.inertia.impossible()
     assert found.robot.total_mass - arm.total_mass == pytest.approx(found.inertia.mass)
     assert "a load of 2." in repr(found) and found.unknown == ()
+    assert found.robot.source.startswith("load identified by dalembert") and "Universal Robots UR5" in found.robot.source
     with pytest.raises(da.Error, match="does not move"):
         da.identify_payload(arm, recording, link=arm.base_name)
 
@@ -424,7 +446,17 @@ def test_figures_and_pages(noisy, tmp_path):
     assert len(noisy.plot().axes) == 3 * 4 + 1 and len(noisy.motion.recording.plot().axes) == 2
     page = noisy.report(tmp_path / "found.html").read_text()
     assert "<script" not in page and page.count('<svg class="chart"') == 12 and "velocity, rad/s" in page
-    assert "Base parameters" in page and "validation, filtered" in page
+    assert "Base parameters" in page and "validation, %" in page and "is named after one of them" in page
+    assert "which the torques do not determine" in page.partition("</header>")[0] and not noisy.mass_is_determined
+
+
+def test_base_parameters_are_combinations_in_words(noisy):
+    words = {x.name: x.combination for x in noisy.intervals()}
+    assert words["mx[link3]"] == "mx[link3] + 0.3 m[link3]" and words["my[link3]"] == "my[link3]"
+    assert words["Ixx[link3]"].startswith("Ixx[link3] - Iyy[link3] + ")
+    assert tuple(words.values()) == noisy.base.combinations and len(repr(noisy.base)) < 120
+    assert "m[link3]" in noisy.undetermined and "my[link3]" not in noisy.undetermined
+    assert f"{len(noisy.undetermined)} parameters do not affect the torques by themselves" in repr(noisy)
 
 
 @pytest.mark.slow
@@ -453,11 +485,20 @@ def test_commands(tmp_path, capsys, monkeypatch):
         main(["excite", "planar_3r", "-o", "motion.csv", "--period", "5", "--harmonics", "3", "--starts", "1", "--velocity", "2"])
         == 0
     )
-    assert "condition of the scaled columns" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "condition of the scaled columns" in told and "Collisions with the floor and with itself are not checked" in told
     move = da.Trajectory.load("motion.csv", da.robot("planar_3r"))
     table = np.column_stack([move.time, np.degrees(move.q), arm.inverse_dynamics(move.q, move.qd, move.qdd) / 2])
     names = ",".join(["t", *(f"pos_{k}" for k in range(3)), *(f"amp_{k}" for k in range(3))])
     np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    named = names.replace("t,", "timestamp,", 1)
+    np.savetxt("foreign.csv", table, delimiter=",", header=named, comments="")
+    assert main(["identify", "planar_3r", "foreign.csv"]) == 2
+    assert (
+        "there are: timestamp, pos_0, pos_1, pos_2, amp_0, amp_1, amp_2; name it: --column t=timestamp" in capsys.readouterr().err
+    )
+    assert main(["identify", "planar_3r", "foreign.csv", "--column", "t=timestamp", "--column", "q=pos{}"]) == 2
+    assert "no column posjoint1 (numbers from 1 and from 0" in capsys.readouterr().err
     given = ["run.csv", "--column", "q=pos_{}", "--column", "current=amp_{}", "--gains", "2", "--delay", "0"]
     assert main(["identify", "planar_3r", *given, "-o", "found.toml"]) == 2
     assert "positions look like degrees" in capsys.readouterr().err
@@ -465,5 +506,10 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert main(["identify", "planar_3r", *given, *more]) == 0
     assert "validation, %" in capsys.readouterr().out and "identification" in (tmp_path / "found.html").read_text()
     assert da.load("found.toml").joints[0].damping == pytest.approx(0.5, rel=0.05)
+    table[:, 4] *= -1
+    np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
+    assert main(["identify", "planar_3r", *given, "--degrees"]) == 0
+    told = capsys.readouterr()
+    assert "note: run.csv: the torque of joint1 has the opposite sign" in told.out and told.err == ""  # once
     assert main(["identify", "planar_3r", "run.csv", "-o", "found.urdf"]) == 2
     assert "must end in .toml" in capsys.readouterr().err

@@ -165,8 +165,13 @@ def recording(path, robot, headings=("q", "tau"), names=None):
     t = np.linspace(0.0, 6.0, 601)[:, None]
     k = np.arange(robot.n)
     q, qd, qdd = np.sin((1 + k) * t + k), (1 + k) * np.cos((1 + k) * t + k), -((1 + k) ** 2) * np.sin((1 + k) * t + k)
-    tau = robot.inverse_dynamics(q, qd, qdd) * (1 if names is None else 0.1)
-    columns = ["t", *(f"{heading}_{x}" for heading in headings for x in (names or robot.joint_names))]
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    if names is not None:  # degrees, and currents of motors with 0.1 N m/A
+        q, tau = np.degrees(q), 10 * tau
+    columns = [
+        "t" if names is None else "timestamp",
+        *(f"{heading}_{x}" for heading in headings for x in (names or robot.joint_names)),
+    ]
     np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=",".join(columns), comments="")
 
 
@@ -186,7 +191,7 @@ def folder(tmp_path):
     (tmp_path / "motors.toml").write_text("speed = [0, 1, 3]\npeak = [90, 80, 40]\n")
     for name in ("run1", "run2", "other"):
         recording(tmp_path / f"{name}.csv", ur5)
-    recording(tmp_path / "log.csv", ur5, ("actual_q", "actual_current"), range(6))
+    recording(tmp_path / "log.csv", ur5, ("actual_q", "current"), range(6))
     return tmp_path
 
 

@@ -1,5 +1,6 @@
 """Commands from a robot to motions that excite it, and from recordings to a robot."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +23,14 @@ from dalembert.cli.motions import (
 from dalembert.cli.parts import completing, listed, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
-from dalembert.identification.excitation import CRITERIA
+from dalembert.identification.search import CRITERIA
 from dalembert.robots import Robot
+from dalembert.text import wrapped
+
+UNCHECKED = (
+    "Collisions with the floor and with itself are not checked: look at the motion first (in a report, a plot), and narrow it with "
+    "--lower and --upper."
+)
 
 
 def excite(
@@ -47,18 +54,20 @@ def excite(
     starts: Annotated[
         int, typer.Option(metavar="COUNT", help="Number of random motions to start from; the best result is kept.")
     ] = 2,
+    seed: Annotated[int, typer.Option(metavar="K", help="Seed of the random motions: another gives another motion.")] = 0,
     step: Step = 1e-2,
 ) -> None:
     """Find an exciting motion within limits, from which `identify` can find the parameters."""
     motion_file(output)
     limits = given_limits(lower=lower, upper=upper, velocity=velocity, acceleration=acceleration, torque=torque)
     with progress("exciting") as bar:
-        options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "progress": bar or False}
-        path = da.excitation(robot, limits, period=period, **options)
+        options: dict[str, Any] = {"harmonics": harmonics, "criterion": criterion, "starts": starts, "seed": seed}
+        path = da.excitation(robot, limits, period=period, progress=bar or False, **options)
     motion = path.trajectory(step)
     show(extremes(motion))
     print(f"condition of the scaled columns {path.condition:.3g}, of a random motion {path.start:.3g}")
     write_motion(motion, output)
+    print(wrapped(UNCHECKED))
 
 
 def identify(
@@ -85,7 +94,10 @@ def identify(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="PART=NAME", help="The names of columns, as in q=actual_q_{} or t=timestamp; repeat it for more."
+            "--column",
+            metavar="PART=NAME",
+            help="The names of columns, for t, q, qd, tau or current, as in q=actual_q_{} or t=timestamp; {} stands for the "
+            "name of a joint, its number from 1, or its number from 0. Repeat it for more.",
         ),
     ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="Positions (and velocities) are in degrees.")] = False,
@@ -116,7 +128,8 @@ def identify(
         return da.Recording.load(path, robot, columns=named, gains=one_or_several(gains, "--gains"), degrees=degrees or None)
 
     lag: float | str = delay if delay == "auto" else values(delay, "--delay, if not auto,", (1,))[0]
-    with progress("identifying") as bar:
+    with progress("identifying") as bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "identify: ", da.DataWarning)  # its notes are printed with the result
         found = da.identify(
             robot,
             [read(path) for path in recordings],
@@ -144,7 +157,8 @@ COMMANDS = (
         identify,
         [
             "dalembert identify arm.urdf run1.csv run2.csv --validate other.csv -o identified.toml --report identified.html",
-            "dalembert identify arm.urdf log.csv --column q=actual_q_{} --column current=actual_current_{} --gains 11,11,9,6,6,6",
+            "dalembert identify arm.urdf log.csv --column t=timestamp --column q=actual_q_{} --column current=current_{} "
+            "--gains 0.1 --degrees",
         ],
     ),
 )

@@ -41,8 +41,12 @@ def write_motion(motion: Trajectory, output: str) -> None:
 
 
 def extremes(motion: Trajectory) -> list[list[str]]:
-    """A table of the positions that each joint reaches, and its greatest velocity, acceleration and force."""
-    rows = [["joint", "from", "to", "largest |qd|", "largest |qdd|", "largest |tau|"]]
+    """A table of the positions that each joint reaches, and its greatest velocity, acceleration and force, with their units."""
+    joints = motion.robot.joints
+    place, speed, change = (" or ".join(dict.fromkeys(joint.unit + per for joint in joints)) for per in ("", "/s", "/s^2"))
+    force = " or ".join(dict.fromkeys(joint.force_unit for joint in joints))
+    greatest = (f"largest |{name}|, {unit}" for name, unit in (("qd", speed), ("qdd", change), ("tau", force)))
+    rows = [["joint", f"from, {place}", f"to, {place}", *greatest]]
     for j, name in enumerate(motion.robot.joint_names):
         largest = (abs(x[:, j]).max() for x in (motion.qd, motion.qdd, motion.tau))
         rows.append([name, *(f"{x:.4g}" for x in (motion.q[:, j].min(), motion.q[:, j].max(), *largest))])

@@ -37,6 +37,7 @@ RULES = tuple(
         r"degrees=True converts them, degrees=False takes them as they are": "--degrees converts them",
         r"gains=\.\.\., in N m/A": "--gains, in N m/A",
         r"columns=\{'current': \.\.\.\}": "--column current=...",
+        r'columns=\{"(\w+)": "([^"]*)"\}': r"--column \1=\2",
         r"give velocity=1\.5 ": "give --velocity 1.5 ",
         r"\b(velocity|acceleration|torque)=\.\.\.": r"--\1",
         r"give motor=da\.MotorCurve\(speed, peak\), one for all joints or for each": "give --motor FILE",

@@ -12,19 +12,22 @@ from dalembert.errors import DataWarning, Error, optional, unknown, warn
 from dalembert.identification.columns import Columns, drives
 from dalembert.identification.consistent import THIN, Problem, fit, repaired
 from dalembert.identification.doubts import doubts
-from dalembert.identification.motions import Within, given_recordings, motions
+from dalembert.identification.motions import Within, given_recordings, motions, noted, provenance
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.recording import Recording
 from dalembert.identification.regression import Fit, Reduced, reduced, solve
 from dalembert.identification.result import Identification
-from dalembert.native.blas import one_thread
+from dalembert.native.blas import on_one_thread
 from dalembert.progress import Progress, chosen
+from dalembert.quantities.parameters import PARAMETERS
 from dalembert.robots import Robot
 
 TOTAL = "total_mass"
+SIGNED = ("mx", "my", "mz", "Ixy", "Ixz", "Iyz")  # parameters of a link that may be 0
+DUST = 1e-12  # of a link's size: rounding
 
 
-@one_thread()
+@on_one_thread
 def identify(
     robot: Robot,
     recordings: Any,
@@ -79,7 +82,8 @@ def identify(
         raise Error(f"{robot.name} has no joints to identify")
     known, notes = _prior(robot, prior)
     tell = chosen(progress, f"identifying {robot.name}")
-    given = given_recordings(recordings, robot)
+    sources = list[str]()
+    given = noted(given_recordings(recordings, robot), sources)
     friction = several(friction, "friction")
     if "load" in friction:
         given = list(given)
@@ -103,7 +107,9 @@ def identify(
         x = _nearest(data, estimate, values)
     if prior is False and (shared := data.base.shared(columns.names)):
         notes.append(f"without a prior, joint forces do not determine {len(shared)} parameters: {', '.join(shared)}")
+    x = _without_dust(x, columns, known)
     made, more = _robot(robot, columns, x)
+    made = replace(made, source=provenance("identified", sources, None if prior is False else known))
     notes = [*notes, *more]
     if told := [note for note in notes if THIN not in note]:
         warn(f"identify: {'; '.join(told)}", DataWarning)
@@ -212,6 +218,13 @@ def _fixed(columns: Columns, fixed: Mapping[str, float] | None) -> tuple[Array, 
         rows.append(row)
         to.append(number(value, f"fixed {name}"))
     return np.array(rows).reshape(-1, len(names)), np.array(to)
+
+
+def _without_dust(x: Array, columns: Columns, known: Robot) -> Array:
+    """The parameters with 0 for what is rounding, next to the size of its link: of first moments and products of inertia."""
+    signed = np.zeros(len(x), dtype=bool)
+    signed[: columns.inertial] = [name in SIGNED for name in PARAMETERS] * len(known.links)
+    return np.where(signed & (np.abs(x) < DUST * columns.scales(known, 0.0)), 0.0, x)
 
 
 def _robot(robot: Robot, columns: Columns, x: Array) -> tuple[Robot, list[str]]:

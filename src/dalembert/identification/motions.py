@@ -1,18 +1,20 @@
 """Recordings one after the other, prepared in pieces that fit into memory."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import instance
+from dalembert.arguments import LONGEST, instance
 from dalembert.errors import Error, brief
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.recording import Recording
 from dalembert.robots import Robot
+from dalembert.version import __version__
 
 PIECE = 20_000  # samples at once
+SHOWN = 80  # letters of names of recordings
 THROUGH = 8.5  # periods of the cutoff, after which the filter has forgotten
 Within = tuple[Prepared, tuple[float, float]]  # a motion, and the times between which its rows count
 
@@ -28,6 +30,28 @@ def given_recordings(recordings: Any, robot: Robot) -> Iterator[Recording]:
         if one.robot.joint_names != robot.joint_names:
             raise Error(f"{one.name} is of joints {brief(one.robot.joint_names)}, {robot.name} has {brief(robot.joint_names)}")
         yield one
+
+
+def noted(given: Iterable[Recording], names: list[str]) -> Iterator[Recording]:
+    """The recordings, while their names are noted."""
+    for recording in given:
+        names.append(recording.name)
+        yield recording
+
+
+def provenance(what: str, recordings: Sequence[str], before: Robot | None) -> str:
+    """The source of a robot with what was identified from these recordings, and where the rest is from.
+
+    >>> provenance("identified", ["a.csv", "b.csv"], None).partition(" from ")[2]
+    'a.csv, b.csv; prior: none'
+    """
+    names, shown = " ".join(recordings[0].split())[:SHOWN], 1
+    while shown < len(recordings) and len(names) + len(recordings[shown]) < SHOWN:
+        names, shown = f"{names}, {' '.join(recordings[shown].split())}", shown + 1
+    names += f" and {len(recordings) - shown} more" if shown < len(recordings) else ""
+    prior = "none" if before is None else before.source or before.name
+    whole = f"{what} by dalembert {__version__} from {names}; prior: {prior}"
+    return whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 3]}..."
 
 
 def motions(recording: Recording, options: Mapping[str, Any]) -> Iterator[Within]:

@@ -10,12 +10,12 @@ from dalembert.arguments import instance, positive
 from dalembert.errors import Error, optional
 from dalembert.identification.columns import Base, independent, random_states
 from dalembert.identification.consistent import BASIS, Problem, fit, parameters_of, repaired
-from dalembert.identification.motions import given_recordings, motions
+from dalembert.identification.motions import given_recordings, motions, noted, provenance
 from dalembert.identification.prepare import Prepared
 from dalembert.identification.regression import reduced, solve
 from dalembert.model.edit import tip
 from dalembert.model.inertia import Inertia
-from dalembert.native.blas import one_thread
+from dalembert.native.blas import on_one_thread
 from dalembert.quantities.parameters import LEADING, PARAMETERS
 from dalembert.robots import Robot
 from dalembert.text import table
@@ -25,7 +25,7 @@ REACH = 0.05  # m: the radius of gyration that a load has where nothing tells it
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Payload:
-    """A load: its `inertia` in the axes of `link`, the `robot` with it, and the estimate of least squares with its deviations."""
+    """A load: its `inertia` in the axes of `link`, the estimate of least squares with its deviations; `robot` is the loaded one."""
 
     robot: Robot
     link: str
@@ -65,7 +65,7 @@ class _LoadColumns:
         return motion.filtered(self(motion.q, motion.qd, motion.qdd)[:, :, base.chosen])
 
 
-@one_thread()
+@on_one_thread
 def identify_payload(
     robot: Robot,
     recordings: Any,
@@ -101,9 +101,9 @@ def identify_payload(
     frame = np.stack([parameters_of(X @ E @ X.T) for E in BASIS], axis=1)
     options = {"cutoff": cutoff, "q_cutoff": q_cutoff, "delay": delay, "standstill": None}
     columns = _LoadColumns(robot, index, frame)
-    data = reduced(
-        columns, ((_left(robot, m), inner) for one in given_recordings(recordings, robot) for m, inner in motions(one, options))
-    )
+    sources = list[str]()
+    given = noted(given_recordings(recordings, robot), sources)
+    data = reduced(columns, ((_left(robot, m), inner) for one in given for m, inner in motions(one, options)))
     found = solve(data, np.zeros(len(data.base.names)))
     B = data.base.matrix
     guess = np.linalg.pinv(B) @ found.values
@@ -124,7 +124,7 @@ def identify_payload(
     links = list(robot.links)
     links[index] = replace(links[index], inertia=links[index].inertia + load.seen_from(pose))
     unknown = tuple(data.base.shared(PARAMETERS))
-    made = replace(robot, links=tuple(links))
+    made = replace(robot, links=tuple(links), source=provenance("load identified", sources, robot))
     return Payload(made, name, load, data.base.names, found.values, np.sqrt(np.diag(found.covariance)), unknown, residual)
 
 

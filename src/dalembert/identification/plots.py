@@ -67,18 +67,20 @@ def recording(given: Recording) -> Any:
 
 def identification(found: Identification, motion: Prepared) -> Any:
     """Forces measured and predicted, residuals over time and speed, their autocorrelation, and parameters with intervals."""
-    n = found.robot.n
+    joints = np.flatnonzero(motion.moving.any(axis=0))  # those at rest have nothing to show
+    n = len(joints)
     intervals = found.intervals()
     tall = 2 + len(intervals) // 40
     made = showing(optional("matplotlib.figure").Figure)(figsize=(15, 1.9 * (n + tall)), layout="constrained")
     grid = made.add_gridspec(n + tall, 4, width_ratios=(2.2, 2.2, 1, 1))
     time, lags, all_curves = curves(found, motion)
     titles = ("force, N m or N", "residual over time", "over speed, rad/s or m/s", "autocorrelation over lag, s")
-    for j, (name, one) in enumerate(zip(found.robot.joint_names, all_curves, strict=True)):
+    for j, joint in enumerate(joints):
+        one = all_curves[joint]
         panels = [made.add_subplot(grid[j, k]) for k in range(4)]
         panels[0].plot(time, one.measured, color="#555555", linewidth=1.4, label="measured, filtered")
         panels[0].plot(time, one.predicted, color="#c2410c", linewidth=0.9, label="predicted")
-        panels[0].set_ylabel(name)
+        panels[0].set_ylabel(found.robot.joint_names[joint])
         panels[1].plot(time, one.residual, color="#1f5fa8", linewidth=0.7)
         panels[2].plot(one.speeds, one.by_speed, ".-", color="#1f5fa8", linewidth=0.8, markersize=3)
         panels[3].plot(lags, one.autocorrelation, color="#1f5fa8", linewidth=1)
@@ -96,11 +98,12 @@ def identification(found: Identification, motion: Prepared) -> Any:
 
 def _intervals(panel: Any, intervals: list[Any], size: Array) -> None:
     """Base parameters with their intervals, in parts of what would be large, beside the prior."""
+    size = np.where(size > 0, size, 1.0)
     half = np.array([x.high - x.value for x in intervals]) / size
     at = np.arange(len(intervals))
     panel.errorbar(
         at,
-        [x.value / s for x, s in zip(intervals, size, strict=True)],
+        [x.value / s if np.isfinite(h) else np.nan for x, s, h in zip(intervals, size, half, strict=True)],
         yerr=np.where(np.isfinite(half), np.minimum(half, 2.0), 2.0),
         fmt="o",
         markersize=3,

@@ -87,7 +87,9 @@ def _arranged(robot: Robot, given: Mapping[str, Any], motors: int) -> Any:
                 return [place[name] for name in chosen]
         if part in given or part == "q":
             missing = next(name for name in choices[0] if name not in place)
-            raise Error(f"{where}: there is no column {missing}; there are: {brief(', '.join(names)).strip(chr(39))}")
+            tried = " (numbers from 1 and from 0 in place of the joint's name were tried, too)" if len(choices) > 1 else ""
+            hint = "" if part in given else f"; name them: {_named('q', 'actual_q_{}')}"
+            raise Error(f"{where}: there is no column {missing}{tried}; there are: {_listed(names)}{hint}")
         return None
 
     def arrange(columns: Sequence[str] | int, where: str) -> Layout:
@@ -99,16 +101,28 @@ def _arranged(robot: Robot, given: Mapping[str, Any], motors: int) -> Any:
             return Layout([""] * columns, {p: list(range(a, b)) for p, a, b in zip(parts, ends[:-1], ends[1:], strict=True)})
         times = [k for k, name in enumerate(columns) if name in ([given["t"]] if "t" in given else TIME)]
         if not times:
-            raise Error(f"{where}: there is no column {given.get('t', 't (nor time)')}; there are: {brief(', '.join(columns))}")
+            near = next((name for name in columns if "time" in name.lower()), columns[0])
+            hint = "" if "t" in given else f"; name it: {_named('t', near)}"
+            raise Error(f"{where}: there is no column {given.get('t', 't (nor time)')}; there are: {_listed(columns)}{hint}")
         wanted: dict[str, list[int]] = {"t": times[:1]}
         for part in ("q", "qd", *(["current"] if "current" in given else ["tau", "current"])):
             if (places := found(columns, part, where)) is not None and not (part == "current" and "tau" in wanted):
                 wanted[part] = places
         if "tau" not in wanted and "current" not in wanted:
-            raise Error(f"{where}: there are no columns tau_<joint>, nor current_<joint>; there are: {brief(', '.join(columns))}")
+            hint = f"name them: {_named('tau', 'torque_{}')}"
+            raise Error(f"{where}: there are no columns tau_<joint>, nor current_<joint>; there are: {_listed(columns)}; {hint}")
         return Layout(columns, wanted)
 
     return arrange
+
+
+def _listed(names: Sequence[str]) -> str:
+    return brief(", ".join(names)).strip("'")
+
+
+def _named(part: str, name: str) -> str:
+    """How to say which column is what, in Python; a shell has its own words for it."""
+    return f'columns={{"{part}": "{name}"}}'
 
 
 def _arrays(held: Archive, name: str, given: Mapping[str, Any], limit: int) -> States:

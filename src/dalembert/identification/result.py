@@ -1,6 +1,6 @@
 """What an identification found, how sure it is, and how well it predicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import number
 from dalembert.cached import cached_property
-from dalembert.errors import Error, optional
+from dalembert.errors import Error, brief, optional
 from dalembert.identification.columns import Columns
 from dalembert.identification.motions import given_recordings, motions
 from dalembert.identification.prepare import Prepared
@@ -20,19 +20,35 @@ from dalembert.text import table, wrapped
 
 WEAK = 0.3  # of a value: a standard deviation above is weak
 TRIED = 200  # states of each motion that could excite a parameter
+DUST = 1e-9  # of a coefficient: rounding
+SURE = "all base parameters are well determined"
 
 
 class BaseEstimate(NamedTuple):
-    """Base parameters by name: values = matrix @ all parameters, which `all_names` names; the estimate of least squares alone."""
+    """Base parameters by name: values = matrix @ all parameters, which `all_names` names; the estimate of least squares alone.
+
+    Each stands for a combination of parameters that the torques depend on, and is named after one of them.
+    """
 
     names: tuple[str, ...]
     values: Array  # (k,)
     matrix: Array  # (k, all)
     all_names: tuple[str, ...]
 
+    @property
+    def combinations(self) -> tuple[str, ...]:
+        """What each stands for, in words such as "Izz[a] + 0.39 m[b]": the one that it is named after first, then the largest."""
+        return tuple(_combination(name, row, self.all_names) for name, row in zip(self.names, self.matrix, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<{len(self.names)} base parameters, combinations of {len(self.all_names)}: {brief(', '.join(self.names), 60)[1:]}>"
+
 
 class Interval(NamedTuple):
-    """A base parameter: the estimate between its bounds, its value in the identified robot, and in the prior."""
+    """A base parameter: the estimate between its bounds, its value in the identified robot, and in the prior.
+
+    It stands for a combination of parameters that the torques depend on, and is named after one of them.
+    """
 
     name: str
     low: float
@@ -40,6 +56,7 @@ class Interval(NamedTuple):
     high: float
     robot: float
     prior: float
+    combination: str  # what it stands for, such as "Izz[a] + 0.39 m[b]"
 
 
 class Weak(NamedTuple):
@@ -55,7 +72,8 @@ class Weak(NamedTuple):
 class Validation:
     """Errors of predicted forces, (n,) each: in percent of the root mean square of the measured ones, and in N m or N.
 
-    Filtered: both low-passed; raw: neither. Rows of joints at rest are left out; `moving` is the share of the others.
+    Filtered: both low-passed; raw: neither. Rows of joints at rest are left out; `moving` is the share of the others. Where a joint
+    is at rest throughout, there is no error: NaN.
     """
 
     joints: tuple[str, ...]
@@ -67,7 +85,7 @@ class Validation:
     def __repr__(self) -> str:
         rows = [["joint", "filtered, %", "raw, %", "rms", "moving, %"]]
         parts = (self.filtered, self.raw, self.rms, 100 * self.moving)
-        rows += [[name, *(f"{x[j]:.3g}" for x in parts)] for j, name in enumerate(self.joints)]
+        rows += [[name, *cells([x[j] for x in parts])] for j, name in enumerate(self.joints)]
         return table(rows, right=True)
 
 
@@ -90,22 +108,24 @@ class Identification:
     def __repr__(self) -> str:
         kind = "possible bodies" if self.consistent else "least squares"
         lines = [f"{self.robot.name}: {len(self.base.names)} base parameters of {len(self.values)}, {kind}"]
-        delay = round(1e3 * self.motion.delay, 2) + 0.0  # without -0
-        lines.append(f"delay of the joint forces {delay:.2f} ms, filtered below {self.motion.cutoff:.3g} Hz")
+        lines.append(f"{delay_words(self.motion)}, filtered below {self.motion.cutoff:.3g} Hz")
         rows = [["joint", "residual, %", "rms", *(["validation, %", "raw, %"] if self.validation else [])]]
         error, rms = self.residual, self.estimate.residual
         for j, name in enumerate(self.robot.joint_names):
-            more = [f"{x[j]:.3g}" for x in (self.validation.filtered, self.validation.raw)] if self.validation else []
-            rows.append([name, f"{error[j]:.3g}", f"{rms[j]:.3g}", *more])
+            more = cells([x[j] for x in (self.validation.filtered, self.validation.raw)]) if self.validation else []
+            rows.append([name, *cells([error[j], rms[j]]), *more])
         lines.append(table(rows, right=True))
         weak = self.weak()
-        if weak:
-            lines.append(wrapped(", ".join(x.name for x in weak), f"{len(weak)} weak: "))
+        told = wrapped(", ".join(x.name for x in weak), f"{len(weak)} weak: ") if weak else wrapped(SURE)
+        lines += [told, wrapped(self.undetermined_words)] if self.undetermined else [told]
         return "\n".join([*lines, *(wrapped(note, "note: ") for note in self.notes)])
 
     @property
     def base(self) -> BaseEstimate:
-        """The base parameters, by least squares."""
+        """The base parameters, by least squares.
+
+        Each stands for a combination of parameters that the torques depend on, and is named after one of them.
+        """
         return BaseEstimate(self.data.base.names, self.estimate.values, self.data.base.matrix, self.columns.names)
 
     @property
@@ -120,13 +140,44 @@ class Identification:
 
     @property
     def residual(self) -> Array:
-        """Of the filtered forces of the recordings, in percent, (n,), of the robot's parameters."""
+        """Of the filtered forces of the recordings, in percent, (n,), of the robot's parameters; NaN for joints at rest."""
         squares = self.data.squares(self.data.base.matrix @ self.values)
         size = np.array([np.sum(R[:, -1] ** 2) for R in self.data.factors])
-        return 100 * np.sqrt(squares / np.where(size > 0, size, 1.0))
+        return np.where(self.moved, 100 * np.sqrt(squares / np.where(size > 0, size, 1.0)), np.nan)
+
+    @property
+    def moved(self) -> Array:
+        """Which joints move in the recordings, (n,)."""
+        return self.data.count > 0
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Parameters that joint forces do not tell by themselves, but in combinations, or not at all."""
+        return tuple(self.data.base.shared(self.columns.names))
+
+    @property
+    def undetermined_words(self) -> str:
+        """What that means for the robot."""
+        told = (
+            "parameters do not affect the torques by themselves; single masses among them are the prior's, or one possible choice"
+        )
+        return f"{len(self.undetermined)} {told}"
+
+    @property
+    def mass_is_determined(self) -> bool:
+        """Whether forces tell the mass of all moving links together."""
+        masses = np.zeros(len(self.values))
+        masses[: self.columns.inertial : 10] = 1.0
+        B = self.data.base.matrix
+        shares = np.linalg.lstsq(B.T, masses, rcond=None)[0]
+        needed = np.abs(shares) > 1e-9
+        return bool(np.allclose(B.T @ shares, masses, atol=1e-6) and np.isfinite(self.deviations[needed]).all())
 
     def intervals(self, level: float = 0.95) -> list[Interval]:
         """The base parameters between bounds that hold the true ones so often.
+
+        Each stands for a combination of parameters that the torques depend on, and is named after one of them; so Izz may be
+        negative.
 
         >>> import dalembert as da
         >>> arm = da.robot("two_link")
@@ -141,11 +192,11 @@ class Identification:
         half = float(optional("scipy.special").stdtrit(self.estimate.freedom, (1 + share) / 2)) * self.deviations
         B, values = self.data.base.matrix, self.estimate.values
         own, before = B @ self.values, B @ self.columns.values(self.prior)
-        parts = zip(self.base.names, values - half, values, values + half, own, before, strict=True)
-        return [Interval(name, *map(float, numbers)) for name, *numbers in parts]
+        parts = zip(self.base.names, self.base.combinations, values - half, values, values + half, own, before, strict=True)
+        return [Interval(name, *map(float, numbers), combination=words) for name, words, *numbers in parts]
 
     def weak(self, share: float = WEAK) -> list[Weak]:
-        """Base parameters that the motion did not excite, and a motion that would show each.
+        """Base parameters that the motion did not excite, and a motion that would show each: that of joints at rest first.
 
         Their standard deviation exceeds this share of the value, and of what such a parameter can be in an arm like the prior.
         """
@@ -188,7 +239,17 @@ class Identification:
                 Y = Y - self.columns(q, 0 * qd, 0 * qdd)[:, :, chosen] / self.estimate.noise[:, None]
             words = f"faster motion of {name}, at many poses" if name else "slow motion through more poses"
             size[words] = np.sqrt(np.mean(Y**2, axis=(0, 1)))
-        return {int(k): max(size, key=lambda words: size[words][i]) for i, k in enumerate(which)}
+        best = {int(k): max(size, key=lambda words: size[words][i]) for i, k in enumerate(which)}
+        return {k: self._with_rest(k, words) for k, words in best.items()}
+
+    def _with_rest(self, k: int, words: str) -> str:
+        """The motion that would show a parameter, after that of joints at rest, which is what lacks if the data tell nothing."""
+        rest = [name for name, moved in zip(self.robot.joint_names, self.moved, strict=True) if not moved]
+        of = self.base.names[k].partition("[")[2].removesuffix("]")
+        if not rest or np.isfinite(self.deviations[k]):
+            return words
+        told = f"motion of {of if of in rest else ', '.join(rest)}, at rest so far"
+        return told if of in rest or any(f"motion of {name}," in words for name in rest) else f"{told}; {words}"
 
     def predict(self, q: Any, qd: Any, qdd: Any) -> Array:
         """Joint forces (T, n) of motions (T, n), with all friction that was identified, that of coupled motors, too."""
@@ -208,8 +269,8 @@ class Identification:
                     squares[k] += np.sum(np.where(rows, measured - made, 0.0) ** 2, axis=0)
                     size[k] += np.sum(np.where(rows, measured, 0.0) ** 2, axis=0)
                 count, total = count + rows.sum(axis=0), total + int(within.sum())
-        relative = 100 * np.sqrt(squares / np.where(size > 0, size, 1.0))
-        rms = np.sqrt(squares[0] / np.maximum(count, 1))
+        relative = np.where(count > 0, 100 * np.sqrt(squares / np.where(size > 0, size, 1.0)), np.nan)
+        rms = np.where(count > 0, np.sqrt(squares[0] / np.maximum(count, 1)), np.nan)
         return Validation(self.robot.joint_names, relative[0], relative[1], rms, count / max(total, 1))
 
     def plot(self, recording: Any = None) -> Any:
@@ -228,7 +289,36 @@ class Identification:
         """Write one HTML page with it; returns where it is."""
         from dalembert.studies.report.page import save_section
 
-        return save_section(path, self.robot, self.section(recording))
+        unsure = "" if self.mass_is_determined else " in all, which the torques do not determine"
+        return save_section(path, self.robot, self.section(recording), mass=unsure)
+
+
+def cells(errors: Sequence[float]) -> list[str]:
+    """Errors of a joint for a table; those of a joint at rest are NaN.
+
+    >>> cells([0.5, 0.25]), cells([np.nan, np.nan])
+    (['0.5', '0.25'], ['at rest', '-'])
+    """
+    if np.isnan(errors[0]):
+        return ["at rest", *["-"] * (len(errors) - 1)]
+    return [f"{x:.3g}" for x in errors]
+
+
+def delay_words(motion: Prepared) -> str:
+    """The delay of joint forces in words; none below a tenth of the time between samples."""
+    if abs(motion.delay) < 0.1 / motion.rate:
+        return "no delay of the joint forces"
+    return f"delay of the joint forces {1e3 * motion.delay:.2g} ms"
+
+
+def _combination(name: str, row: Array, names: Sequence[str]) -> str:
+    """A row of the matrix of base parameters in words."""
+    parts = [(abs(x), x, other) for x, other in zip(row.tolist(), names, strict=True) if other != name and abs(x) > DUST]
+    words = name
+    for size, x, other in sorted(parts, key=lambda part: -part[0]):
+        factor = "" if abs(size - 1) < DUST else f"{size:.3g} "
+        words += f" {'-' if x < 0 else '+'} {factor}{other}"
+    return words
 
 
 def _prepared(found: Identification, recording: Any) -> Prepared:

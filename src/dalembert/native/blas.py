@@ -11,9 +11,9 @@ import ctypes
 import importlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 # modules that are linked with BLAS: a symbol is looked up in the libraries that they need, too
 LINKED = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg", "scipy.linalg._fblas")
@@ -45,6 +45,8 @@ def pools() -> tuple[Pool, ...]:
     return tuple(found.values())
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _lock = Lock()
 _before: list[int] = []
 _inside = 0
@@ -73,3 +75,14 @@ def one_thread() -> Generator[None]:
             if not _inside:
                 for pool, count in zip(pools(), _before, strict=True):
                     pool.choose(count)
+
+
+def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with one thread of BLAS. Its frame is of this package, so that warnings are of the line that calls it."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        with one_thread():
+            return function(*args, **kwargs)
+
+    return call

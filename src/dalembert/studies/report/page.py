@@ -82,9 +82,12 @@ def page(title: str, top: str, sections: Sequence[Section], data: dict[str, Any]
     return _document(title, f"{top}\n{_body(sections)}", note, scripts, live.wasm, after)
 
 
-def save_section(path: Any, robot: Model, part: Section, *facts: str) -> Path:
-    """A section as a page of its own, without scripts, which loads nothing; `facts` follow those about the robot."""
-    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg", *facts]))
+def save_section(path: Any, robot: Model, part: Section, *facts: str, mass: str = "") -> Path:
+    """A section as a page of its own, without scripts, which loads nothing; `facts` follow those about the robot.
+
+    mass: words after the total mass.
+    """
+    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg{mass}", *facts]))
     kind = f"dalembert {part.key}"
     top = f'<header><p class="kind">{kind}</p><h1>{escape(robot.name)}</h1><p class="facts"><span>{told}</span></p></header>'
     return save_text(path, _document(f"{robot.name} · {kind}", f"{top}\n<main>{_section(part)}</main>"))
