@@ -1,5 +1,6 @@
 """What a person sees at the terminal."""
 
+import ast
 import inspect
 import io
 import os
@@ -407,6 +408,30 @@ def test_generate(ran):
     assert "arm_inverse_dynamics" in Path("arm.c").read_text()
 
 
+def test_options_of_one_name_are_given_in_one_way(ran):
+    """Loads of `size` as those of all commands, limits by joint as friction, quantities by commas or one by one."""
+    brisk = ("--velocity", "joint1=1,joint2=2", "--acceleration", "1", "-n", "1000")
+    sized = [
+        ran("size", "two_link", *brisk, *words)
+        for words in (("--payload", "0:2:link1"), ("--payload", "0:2", "--link", "link1"), ("--payload", "0:2", "-l", "link1"))
+    ]
+    assert sized[0][0] == 0 and sized[0] == sized[1] == sized[2] != ran("size", "two_link", *brisk, "--payload", "0:2")
+    placed = ran("size", "two_link", *brisk, "--payload", "1@0.1,0,0:link2")
+    assert (
+        placed == ran("size", "two_link", *brisk, "--payload", "1:1@0.1,0,0") != ran("size", "two_link", *brisk, "--payload", "1")
+    )
+    assert "names a link, and so does --link" in ran("size", "two_link", "--payload", "1:link1", "--link", "link2")[2]
+    assert "or a range such as 0:5" in ran("size", "two_link", "--payload", "2:1")[2]
+    assert "unknown joint of two_link: 'elbow'" in ran("size", "two_link", "--velocity", "elbow=1")[2]
+    swept = [
+        ran("sweep", "two_link", "--over", "q=-1:1", "--over", "qd=-1:1", "-n", "100", *words)[1].splitlines()[1:]
+        for words in (("-q", "gravity_force,coriolis_force"), ("-q", "gravity_force", "-q", "coriolis_force"))
+    ]
+    assert swept[0] == swept[1] and "coriolis_force" in str(swept[0])
+    generated = ran("generate", "two_link", "python", "-q", "inverse_dynamics,mass_matrix")
+    assert generated == ran("generate", "two_link", "python", "-q", "inverse_dynamics", "-q", "mass_matrix")
+
+
 CHANGES = {
     "payload": ("0.5@0,0,0.1:link1", lambda arm: arm.with_payload(0.5, (0, 0, 0.1), link="link1")),
     "gravity": ("0, -1.62, 0", lambda arm: arm.with_gravity((0, -1.62, 0))),
@@ -513,6 +538,27 @@ def test_messages_name_options(ran):
         assert not re.search(r"robot\.\w+\(|\w+=\.\.\.|with_\w+|\w+\[", message), message
     held = ran("save", "circle.toml", "held.toml", "--mimic", "off", "--lock", "a=0.0,b=0.5", "--payload", "1:b")
     assert held[0] == 0 and da.load("held.toml").n == 0
+
+
+def test_every_rule_of_wording_is_of_a_message():
+    """Each matches a string of the source, values left open, or a message that is put together elsewhere."""
+    from dalembert.cli.wording import RULES
+
+    def text(part):
+        if isinstance(part, ast.FormattedValue):
+            return "'0'" if chr(max(part.conversion, 0)) == "r" else "0"
+        return "".join(map(text, part.values)) if isinstance(part, ast.JoinedStr) else str(part.value)
+
+    paths = [path for path in Path(da.__file__).parent.rglob("*.py") if path.name != "wording.py"]
+    parts = [part for path in paths for part in ast.walk(ast.parse(path.read_text()))]
+    texts = {text(part) for part in parts if isinstance(part, ast.JoinedStr | ast.Constant)}
+    texts |= {
+        "Got unexpected extra argument (0)",  # of click
+        "; for one constant per rollout use torque[:, None, :]",
+        "needs 4 (q, qd, qdd); or name the columns",
+        "; robot.without_loops() leaves them open",
+    }
+    assert [rule.pattern for rule, _ in RULES if not any(map(rule.search, texts))] == []
 
 
 @pytest.mark.slow

@@ -336,6 +336,8 @@ def test_small_arms_have_equations_and_large_ones_a_reason(pages):
     text = pages("two_link").read_text()
     assert text.count("<math") > 8 and "Coriolis matrix" in text
     assert "da.equations" in model_sections.closed_forms(da.robot("puma560")).body
+    assert "trees only; <code>da.equations" in model_sections.closed_forms(da.robot("four_bar")).body
+    assert "one degree of freedom" in model_sections.closed_forms(da.robot("space_arm")).body
 
 
 def test_where_the_report_goes(tmp_path, monkeypatch):

@@ -420,7 +420,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "acceleration" in (tmp_path / "a.csv").read_text()
     assert main(["size", "two_link", "--payload", "0:2"]) == 2
     assert "give --velocity 1.5 (rad/s or m/s)" in capsys.readouterr().err
-    for wrong, said in (("x:2", "--payload must be a number"), ("0:1:2", "payload must be a mass"), ("1@2", "needs 3 numbers")):
+    for wrong, said in (("x:2", "--payload must be a number"), ("0:1:2", "unknown link or frame"), ("1@2", "needs 3 numbers")):
         assert main(["size", "two_link", "--payload", wrong, "--velocity", "1"]) == 2
         assert said in capsys.readouterr().err
     assert main(["size", "two_link", "-o", "a.txt"]) == 2 and "a sizing is written as" in capsys.readouterr().err

@@ -650,7 +650,7 @@ def test_no_state_leaves_the_range_of_a_histogram_that_is_proven(arm):
 
 
 def test_a_reduction_that_was_not_asked_for(arm):
-    found = arm.sweep(over=OVER, samples=100)
+    found = arm.sweep(over=OVER, samples=100, reduce="extremes")
     for name in ("mean", "histogram", "envelope", "beyond"):
         with pytest.raises(Error, match="this sweep has no"):
             getattr(found, name)

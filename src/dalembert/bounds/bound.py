@@ -11,8 +11,8 @@ from dalembert.arguments import by_name, choice, listed, positive
 from dalembert.bounds.branching import Search
 from dalembert.bounds.entry import Entry, Unproven
 from dalembert.bounds.result import Bound
+from dalembert.engine.guards import need_joints, need_rates
 from dalembert.engine.program import program as traced
-from dalembert.engine.quantity import uncharted
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, refuse_loops
@@ -58,8 +58,7 @@ def bound(
     """
     began = time.perf_counter()
     refuse_loops(robot, "bound")
-    if robot.runs:
-        raise uncharted(robot, "bound")
+    need_rates(robot, "bound")
     tolerance, seconds = positive(tolerance, "tolerance"), positive(seconds, "seconds")
     name, program = _program(robot, quantity, over, options)
     names = [label for every in labels(robot, program.outputs).values() for label in every]
@@ -110,8 +109,7 @@ def _program(robot: Model, quantity: Any, over: Any, options: Mapping[str, Any])
         if options:
             raise Error(f"bound: a program has no options, got {brief(next(iter(options)))}")
         return "program", quantity
-    if not robot.n:
-        raise Error(f"bound needs a robot with joints, {robot.name} has none")
+    need_joints(robot, "bound")
     given = by_name({} if over is None else over, "over", EXAMPLE)
     if isinstance(quantity, str):
         described = quantity_named(quantity).of(robot)

@@ -17,7 +17,10 @@ WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count si
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `dalembert ...`; returns the exit code: 0, 1 for errors in a robot's data (check), 2 for errors, 130 for Ctrl-C."""
+    """Run `dalembert ...`; returns the exit code.
+
+    0; 1 for errors in a robot's data (check) and poses out of reach (ik); 2 for errors; 130 for Ctrl-C, 141 for a closed pipe.
+    """
     with standing_in():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 

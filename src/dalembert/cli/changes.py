@@ -4,7 +4,7 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from dalembert.robots import Robot
 PANEL = "Change the robot"
 NAMED = re.compile(r"(.+?)=([^=]+)")  # a joint and its value
 ANGLES = {"pi": math.pi, "-pi": -math.pi, "pi/2": math.pi / 2, "-pi/2": -math.pi / 2}  # as words among numbers
+HIGH = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(?=[:@]|$)"  # the upper end of a range of masses: a number, and not a link
 
 
 def _option(name: str, metavar: str, help: str) -> inspect.Parameter:
@@ -119,11 +120,11 @@ def changed(
             raise Error(f"--gravity needs 3 numbers X,Y,Z, such as 0,0,{-abs(field[0]):g}, got {gravity!r}")
         robot = robot.with_gravity(field)
     if damping is not None:
-        robot = robot.with_friction(damping=_per_joint(robot, damping, "--damping"))
+        robot = robot.with_friction(damping=_of_each(robot, damping, "--damping"))
     if coulomb is not None:
-        robot = robot.with_friction(coulomb=_per_joint(robot, coulomb, "--coulomb"))
+        robot = robot.with_friction(coulomb=_of_each(robot, coulomb, "--coulomb"))
     if armature is not None:
-        robot = robot.with_armature(_per_joint(robot, armature, "--armature"))
+        robot = robot.with_armature(_of_each(robot, armature, "--armature"))
     if payload is not None:
         robot = _loaded(robot, payload)
     return robot.with_free_base() if free else robot
@@ -159,22 +160,17 @@ def one_or_several(text: str | None, what: str) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def payload_ends(text: str, what: str) -> list[float]:
-    """A mass, or both ends of a range such as 0:5."""
-    ends = [values(x, what, (1,))[0] for x in text.split(":")]
-    if len(ends) > 2 or ends[-1] < ends[0]:
-        raise Error(f"{what} must be a mass in kg, or a range such as 0:5, got {text!r}")
-    return ends
-
-
-def _per_joint(robot: Robot, text: str, what: str) -> Any:
+def per_joint(text: str, what: str) -> Any:
     """One number for all joints, one for each, or a dictionary by the names of joints."""
-    if "=" not in text:
-        found = values(text, what)
-        if len(found) not in (1, count := len(robot.links)):
-            raise Error(f"{what} needs 1 or {count} numbers (one for each joint of {robot.name}), got {len(found)}")
-        return found[0] if len(found) == 1 else found
-    return _named(text, what)
+    return _named(text, what) if "=" in text else one_or_several(text, what)
+
+
+def _of_each(robot: Robot, text: str, what: str) -> Any:
+    """The same, as many as this robot has joints."""
+    found = per_joint(text, what)
+    if isinstance(found, list) and len(found) != (count := len(robot.links)):
+        raise Error(f"{what} needs 1 or {count} numbers (one for each joint of {robot.name}), got {len(found)}")
+    return found
 
 
 def _named(text: str, what: str) -> dict[str, float]:
@@ -188,9 +184,21 @@ def _named(text: str, what: str) -> dict[str, float]:
     return given
 
 
+def load(text: str, what: str, *, ranged: bool = False) -> tuple[list[float], Sequence[float], str | None]:
+    """The mass, the place and the link of a load MASS[@X,Y,Z][:LINK]; `ranged`, the mass may be both ends of a range, LOW:HIGH.
+
+    >>> load("2:tool0", "--payload", ranged=True), load("0:5@0,0,0.1", "--payload", ranged=True)
+    (([2.0], (0.0, 0.0, 0.0), 'tool0'), ([0.0, 5.0], [0.0, 0.0, 0.1], None))
+    """
+    high = f"(?::{HIGH})?" if ranged else ""
+    match: Any = re.fullmatch(rf"(?P<mass>[^:@]*{high})(@(?P<place>[^:]*))?(:(?P<link>.*))?", text, re.DOTALL)  # any text does
+    ends = [values(x, f"the mass of {what}", (1,))[0] for x in match["mass"].split(":")]
+    if ends[-1] < ends[0]:
+        raise Error(f"{what} must be a mass in kg, or a range such as 0:5, got {text!r}")
+    com = (0.0, 0.0, 0.0) if match["place"] is None else values(match["place"], f"the place of {what}", (3,))
+    return ends, com, match["link"]
+
+
 def _loaded(robot: Robot, text: str) -> Robot:
-    """The robot with a load MASS[@X,Y,Z][:LINK]."""
-    load, colon, link = text.partition(":")
-    mass, at, place = load.partition("@")
-    com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
-    return robot.with_payload(values(mass, "the mass of --payload", (1,))[0], com, link=link if colon else None)
+    (mass,), com, link = load(text, "--payload")
+    return robot.with_payload(mass, com, link=link)

@@ -127,7 +127,7 @@ def simulate(
     method: Annotated[str | None, _forward] = None,
     torque: Annotated[str | None, _torque] = None,
     velocities: Annotated[str, _velocities] = "joint",
-    every: Annotated[int, typer.Option(min=1, metavar="K", help="Keep every K-th step only.")] = 1,
+    every: Annotated[int, typer.Option(min=1, metavar="COUNT", help="Keep one of so many steps only.")] = 1,
     output: Annotated[str | None, _motion] = None,
 ) -> None:
     """Simulate the motion. Without --output, print a summary with the energy balance."""

@@ -18,7 +18,7 @@ from dalembert.cli.motions import (
     motion_file,
     write_motion,
 )
-from dalembert.cli.parts import completing, progress, show
+from dalembert.cli.parts import one_of, progress, show
 from dalembert.errors import Error
 from dalembert.planning.costs import COSTS
 from dalembert.robots import Robot
@@ -33,9 +33,7 @@ def least_effort(
     duration: Annotated[
         str, typer.Option("--duration", "-t", metavar="S", help="Duration in seconds; or SHORTEST,LONGEST, to find the best.")
     ],
-    cost: Annotated[
-        str, typer.Option(metavar="NAME", help=f"What to minimize: one of {', '.join(COSTS)}.", autocompletion=completing(*COSTS))
-    ] = "torque",
+    cost: Annotated[str, one_of(COSTS, help="What to minimize: one of {}.")] = "torque",
     through: Annotated[
         list[str] | None,
         typer.Option(metavar="SHARE:Q", help="Positions Q at a share of the duration, as in 0.5:0.1,0.2; repeat it for more."),
@@ -53,7 +51,7 @@ def least_effort(
             help="Motor constants at the joints, N m/sqrt(W): one number, or one for each joint; the cost is then in J.",
         ),
     ] = None,
-    knots: Annotated[int, typer.Option(metavar="K", help="Number of knots of the splines.")] = 20,
+    knots: Annotated[int, typer.Option(metavar="COUNT", help="Number of knots of the splines.")] = 20,
     step: Step = 1e-2,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import OPTIONS, payload_ends
+from dalembert.cli.changes import OPTIONS, load
 from dalembert.cli.parts import on_terminal, one_of, progress, show, show_table
 from dalembert.cli.wording import in_words
 from dalembert.robots import Robot
@@ -60,14 +60,15 @@ def study(
     size: Annotated[
         str | None,
         typer.Option(
-            metavar="KG", help="Add the sizing of the motors for a payload in kg, a mass or a range such as 0:5; see `size`."
+            metavar="LOAD",
+            help="Add the sizing of the motors for a payload, given as that of `size`: a mass in kg, 0:5 for a range.",
         ),
     ] = None,
 ) -> None:
     """Study a robot: a summary on the terminal, and a report as one HTML page that works offline."""
     from dalembert.studies import brief, report
 
-    sized = None if size is None else _sized(robot, payload_ends(size, "--size"))
+    sized = None if size is None else _sized(robot, size)
     with progress("comparing formulations") as bar:
         compared = da.compare(robot, progress=bar or False)
     with progress("writing the report") as bar:
@@ -83,10 +84,11 @@ def study(
         print(f"its motion, for dalembert inverse and others: {path.with_name('motion.csv')}")
 
 
-def _sized(robot: Robot, payload: list[float]) -> da.Sizing:
+def _sized(robot: Robot, payload: str) -> da.Sizing:
     """The sizing within the robot's own limits; the options of `size` would be too many here."""
+    ends, com, link = load(payload, "--size", ranged=True)
     try:
-        return robot.size(payload, progress=False)
+        return robot.size(ends, com=com, link=link, progress=False)
     except da.Error as error:
         raise da.Error(f"{error}; dalembert size has these options, and writes a page with -o") from None
 

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from dalembert.cli.changes import one_or_several
+from dalembert.cli.changes import per_joint
 from dalembert.cli.parts import said
 from dalembert.errors import Error
 from dalembert.simulation.trajectory import Trajectory
 
 
 def _limit(metavar: str, what: str, default: str = " Default: the robot's.") -> Any:
-    return typer.Option(metavar=metavar, help=f"{what}: one number for all joints, or one for each.{default}")
+    return typer.Option(metavar=metavar, help=f"{what}: one number, one for each joint, or JOINT={metavar},...{default}")
 
 
 Lower = Annotated[str | None, _limit("Q", "Least positions, rad or m")]
@@ -24,8 +24,8 @@ Step = Annotated[float, typer.Option("--step", "-s", metavar="S", help="Seconds 
 
 
 def given_limits(**given: str | None) -> dict[str, Any]:
-    """Those that were given, by name, as numbers; for all others functions take the robot's own."""
-    return {name: one_or_several(text, f"--{name}") for name, text in given.items() if text is not None}
+    """Those that were given, by name: numbers, or a dictionary by joint; for all others functions take the robot's own."""
+    return {name: per_joint(text, f"--{name}") for name, text in given.items() if text is not None}
 
 
 def motion_file(output: str) -> None:

@@ -47,6 +47,10 @@ RobotName = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A built-in name, or a URDF, xacro, MJCF or TOML file.", autocompletion=complete_robot),
 ]
+PayloadLink = Annotated[
+    str | None,
+    typer.Option("--link", "-l", metavar="NAME", help="The link or frame that carries the payload. Default: the last link."),
+]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output.")]
 
 
@@ -55,6 +59,16 @@ def find_robot(name: str, *, mimic: bool = True) -> Robot:
     if name in da.robot_names() or ("." not in name and "/" not in name and not Path(name).exists()):
         return da.robot(name)
     return load(Robot, name, mimic=mimic)
+
+
+def number_of_states(more: str = "") -> Any:
+    """The option of commands that draw states."""
+    return typer.Option("--samples", "-n", metavar="COUNT", help=f"Number of states, as in 1e9.{more}")
+
+
+def all_listed(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names of an option that takes several, comma-separated, and may be repeated."""
+    return tuple(name for text in texts for name in listed(text))
 
 
 def listed(text: str | None) -> tuple[str, ...]:

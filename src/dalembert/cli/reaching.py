@@ -16,48 +16,41 @@ from dalembert.planning.inverse_kinematics import InverseKinematics, off
 from dalembert.planning.solutions import STARTS
 from dalembert.robots import Robot
 
+_pose = typer.Option(
+    "--pose",
+    "-p",
+    metavar="POSE",
+    help="The target: a point X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW, m and rad; repeat it for more.",
+)
+_link = typer.Option("--link", "-l", metavar="NAME", help="The link or frame to bring there. Default: the last link.")
+_q0 = typer.Option(
+    "--q0", metavar="Q", help="Positions to start from, rad or m: a number for each joint. Default: chosen near the target."
+)
+_rows = typer.Option(
+    metavar="ROWS", help=f"The components of the pose to reach, comma-separated: any of {', '.join(ROWS)}. Default: all."
+)
+_body = typer.Option("--body", help="Take the rows in axes of the hand instead of the world.")
+_limits = typer.Option("--limits/--no-limits", help="Whether the position limits are kept.")
+_posture = typer.Option(metavar="Q", help="Positions to stay near where the arm is redundant, rad or m.")
+_every = typer.Option("--every", help="Find all solutions of one pose.")
+_starts = typer.Option(metavar="COUNT", help="Number of starts to try at most.")
+_output = typer.Option(
+    "--output", "-o", metavar="FILE", help="File to write the positions: .csv, .npy or .npz; - is standard output (CSV)."
+)
+
 
 def ik(
     robot: Robot,
-    pose: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pose",
-            "-p",
-            metavar="POSE",
-            help="The target: a point X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW, m and rad; repeat it for more.",
-        ),
-    ] = None,
-    link: Annotated[
-        str | None, typer.Option("--link", "-l", metavar="NAME", help="The link or frame to bring there. Default: the last link.")
-    ] = None,
-    q0: Annotated[
-        str | None,
-        typer.Option(
-            "--q0", metavar="Q", help="Positions to start from, rad or m: a number for each joint. Default: chosen near the target."
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "--rows",
-            metavar="ROWS",
-            help=f"The components of the pose to reach, comma-separated: any of {', '.join(ROWS)}. Default: all.",
-        ),
-    ] = None,
-    body: Annotated[bool, typer.Option("--body", help="Take the rows in axes of the hand instead of the world.")] = False,
-    no_limits: Annotated[bool, typer.Option("--no-limits", help="Ignore the position limits.")] = False,
-    posture: Annotated[
-        str | None, typer.Option("--posture", metavar="Q", help="Positions to stay near where the arm is redundant, rad or m.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--every", help="Find all solutions of one pose.")] = False,
-    starts: Annotated[int, typer.Option("--starts", metavar="COUNT", help="Number of starts to try at most.")] = STARTS,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="File to write the positions: .csv, .npy or .npz; - is standard output (CSV)."
-        ),
-    ] = None,
+    pose: Annotated[list[str] | None, _pose] = None,
+    link: Annotated[str | None, _link] = None,
+    q0: Annotated[str | None, _q0] = None,
+    rows: Annotated[str | None, _rows] = None,
+    body: Annotated[bool, _body] = False,
+    limits: Annotated[bool, _limits] = True,
+    posture: Annotated[str | None, _posture] = None,
+    every: Annotated[bool, _every] = False,
+    starts: Annotated[int, _starts] = STARTS,
+    output: Annotated[str | None, _output] = None,
 ) -> None:
     """Inverse kinematics: joint positions that bring the hand to a pose. Exit code 1 if it is out of reach."""
     if not pose:
@@ -68,7 +61,7 @@ def ik(
         q0=None if q0 is None else numbers_of(robot, q0, "q", "--q0"),
         rows=None if rows is None else listed(rows),
         frame="body" if body else "world_aligned",
-        limits=not no_limits,
+        limits=limits,
         posture=None if posture is None else numbers_of(robot, posture, "q", "--posture"),
         every=every,
         starts=starts,

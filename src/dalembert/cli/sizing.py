@@ -6,56 +6,48 @@ from typing import Annotated
 import typer
 
 import dalembert as da
-from dalembert.cli.changes import payload_ends, values
+from dalembert.cli.changes import load
 from dalembert.cli.motions import Acceleration, Lower, Upper, Velocity, given_limits
-from dalembert.cli.parts import listed, progress, said, show
+from dalembert.cli.parts import PayloadLink, listed, number_of_states, progress, said, show
 from dalembert.cli.wording import in_words
 from dalembert.errors import Error
 from dalembert.robots import Robot
 from dalembert.sizing.result import KINDS
 from dalembert.text import wrapped
 
+_payload = typer.Option(
+    metavar="LOAD",
+    help="The payload, MASS kg at X,Y,Z m, on the last link or on LINK: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK; "
+    "MASS may be a range, LOW:HIGH.",
+)
+_motor = typer.Option(metavar="FILE", help="Torque-speed curves of the motors, .toml or .csv. Default: the robot's limits.")
+_duty = typer.Option(metavar="FILE", help="The duty cycle, a motion that is repeated: .csv or .npz.")
+_section = typer.Option(
+    metavar="JOINT,JOINT", help="The joints that vary in the payload map. Default: those that move the hand most."
+)
+_output = typer.Option(
+    "--output", "-o", metavar="FILE", help="File to write: .html, .csv, .json, .png, .svg or .pdf; repeat it for more."
+)
+
 
 def size(
     robot: Robot,
-    payload: Annotated[
-        str,
-        typer.Option(
-            metavar="KG", help="The payload in kg: a mass, or a range such as 0:5; 0:5@X,Y,Z places it on the link, in m."
-        ),
-    ] = "0",
-    link: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The link or frame that carries the payload. Default: the last link.")
-    ] = None,
-    motor: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Torque-speed curves of the motors, .toml or .csv. Default: the robot's limits."),
-    ] = None,
-    duty: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The duty cycle, a motion that is repeated: .csv or .npz.")
-    ] = None,
+    payload: Annotated[str, _payload] = "0",
+    link: PayloadLink = None,
+    motor: Annotated[str | None, _motor] = None,
+    duty: Annotated[str | None, _duty] = None,
     lower: Lower = None,
     upper: Upper = None,
     velocity: Velocity = None,
     acceleration: Acceleration = None,
-    section: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JOINT,JOINT", help="The joints that vary in the payload map. Default: those that move the hand most."
-        ),
-    ] = None,
-    samples: Annotated[float, typer.Option("--samples", "-n", metavar="N", help="How many random states; 1e6 is fine.")] = 200_000,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="File to write: .html, .csv, .json, .png, .svg or .pdf; repeat it for more."
-        ),
-    ] = None,
+    section: Annotated[str | None, _section] = None,
+    samples: Annotated[float, number_of_states()] = 200_000,
+    output: Annotated[list[str] | None, _output] = None,
 ) -> None:
     """Size the motors: peaks and margins over all states and payloads, the duty cycle, and a payload map."""
-    load, at, place = payload.partition("@")
-    com = values(place, "the place of --payload", (3,)) if at else (0.0, 0.0, 0.0)
-    ends = payload_ends(load, "--payload")
+    ends, com, carrier = load(payload, "--payload", ranged=True)
+    if None not in (link, carrier):
+        raise Error(f"--payload {payload} names a link, and so does --link; give one of them")
     targets = [Path(name) for name in output or []]
     for target in targets:
         if target.suffix.lower() not in (*KINDS, ".html"):
@@ -69,7 +61,7 @@ def size(
             motion,
             **limits,
             com=com,
-            link=link,
+            link=carrier if link is None else link,
             section=listed(section) or None,
             samples=samples,
             progress=bar or False,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from dalembert.cli import INTERRUPTED
-from dalembert.cli.parts import completing, listed, progress, said, show
+from dalembert.cli.parts import PayloadLink, all_listed, completing, listed, number_of_states, one_of, progress, said, show
 from dalembert.engine.registry import QUANTITIES
 from dalembert.errors import Error
 from dalembert.robots import Robot
@@ -14,6 +14,18 @@ from dalembert.sweeps.ranges import SAMPLINGS
 from dalembert.sweeps.reduced import NAMES
 
 ENTRY = re.compile(r"[^,\[]+(?:\[[^\]]*\])?")  # M[0,1] is one of them
+
+
+_quantities = typer.Option(
+    "--quantity",
+    "-q",
+    metavar="QUANTITY,...",
+    help="What to compute; repeat it for more. Default: inverse_dynamics.",
+    autocompletion=completing(*QUANTITIES),
+)
+_reduce = typer.Option(metavar="NAME,...", help=f"What to keep: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
+_sampling = one_of(SAMPLINGS, help="How states are drawn: one of {}. Default: uniform positions, all else mixed.")
+_bounded = one_of(QUANTITIES, "--quantity", "-q", metavar="QUANTITY", help="What to bound.")
 
 
 def _over(more: str = "") -> Any:
@@ -24,35 +36,13 @@ def _over(more: str = "") -> Any:
 
 def sweep(
     robot: Robot,
-    quantities: Annotated[
-        str,
-        typer.Option(
-            "--quantity",
-            "-q",
-            metavar="QUANTITY,...",
-            help="What to compute.",
-            autocompletion=completing(*QUANTITIES),
-        ),
-    ] = "inverse_dynamics",
+    quantities: Annotated[list[str] | None, _quantities] = None,
     over: Annotated[list[str] | None, _over("; NAME=LOW:HIGH:COUNT for a grid")] = None,
-    samples: Annotated[
-        float | None, typer.Option("--samples", "-n", metavar="COUNT", help="Number of states, as in 1e9. Default: 1e6.")
-    ] = None,
-    reduce: Annotated[
-        str, typer.Option(metavar="NAME,...", help=f"What to keep: any of {', '.join(NAMES)}.", autocompletion=completing(*NAMES))
-    ] = "extremes,sums",
-    sampling: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"How states are drawn: one of {', '.join(SAMPLINGS)}. Default: uniform positions, all else mixed.",
-            autocompletion=completing(*SAMPLINGS),
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="K", help="Seed of the random states.")] = 0,
-    link: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The link or frame that carries the payload. Default: the last link.")
-    ] = None,
+    samples: Annotated[float | None, number_of_states(" Default: 1e6.")] = None,
+    reduce: Annotated[str, _reduce] = "extremes,sums",
+    sampling: Annotated[str | None, _sampling] = None,
+    seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the random states.")] = 0,
+    link: PayloadLink = None,
     refine: Annotated[bool, typer.Option("--refine", help="Refine the extremes by local optimization.")] = False,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler, as in tcp://host:8786.")
@@ -68,7 +58,7 @@ def sweep(
     """Find the extremes of joint forces, or other quantities, over many random states, millions a second."""
     with progress("sweeping") as bar:
         found = robot.sweep(
-            listed(quantities), _ranges(over), samples, listed(reduce), sampling=sampling, seed=seed,
+            all_listed(quantities or ["inverse_dynamics"]), _ranges(over), samples, listed(reduce), sampling=sampling, seed=seed,
             link=link, cluster=cluster, checkpoint=checkpoint, store=store, progress=bar or False,
         )  # fmt: skip
     print(found)
@@ -83,9 +73,7 @@ def sweep(
 def bound(
     robot: Robot,
     over: Annotated[list[str] | None, _over()] = None,
-    quantity: Annotated[
-        str, typer.Option("--quantity", "-q", metavar="QUANTITY", help="What to bound.", autocompletion=completing(*QUANTITIES))
-    ] = "inverse_dynamics",
+    quantity: Annotated[str, _bounded] = "inverse_dynamics",
     only: Annotated[str | None, typer.Option(metavar="JOINT,...", help="Bound these joints or entries only.")] = None,
     tolerance: Annotated[
         float, typer.Option(metavar="SHARE", help="Stop when the bounds exceed the attained extremes by less than this share.")

@@ -7,7 +7,7 @@ import typer
 
 import dalembert as da
 from dalembert.arguments import choice
-from dalembert.cli.parts import Output, completing, listed, one_of, said, write_text
+from dalembert.cli.parts import Output, all_listed, completing, listed, one_of, said, write_text
 from dalembert.codegen import PRINTERS
 from dalembert.codegen.c import REALS
 from dalembert.engine.registry import QUANTITIES, methods
@@ -89,7 +89,9 @@ def derive(
         str, one_of(DOCUMENTS, "--format", "-f", metavar="FORMAT", help="One of markdown, latex; for standard output.")
     ] = "markdown",
     symbols: Annotated[str, _symbols] = _LETTERS,
-    longest: Annotated[int, typer.Option(metavar="N", help="Refuse robots with more joints, whose formulas fill many pages.")] = 3,
+    longest: Annotated[
+        int, typer.Option(metavar="COUNT", help="Refuse robots with more joints, whose formulas fill many pages.")
+    ] = 3,
     output: Output = "-",
 ) -> None:
     """Write the derivation of the equations of motion step by step, to the terminal or to a .md or .tex file."""
@@ -112,8 +114,8 @@ def generate(
             QUANTITIES,
             "--quantity",
             "-q",
-            metavar="QUANTITY",
-            help="What to compute, inverse_dynamics by default; repeat it for more. One of {}.",
+            metavar="QUANTITY,...",
+            help="What to compute, inverse_dynamics by default; repeat it for more. Any of {}.",
         ),
     ] = None,
     method: Annotated[
@@ -139,7 +141,7 @@ def generate(
     """Write quantities as one self-contained file of C, Python, MATLAB, Julia, JavaScript or WebAssembly with a self-test."""
     if header and output == "-":
         raise Error("--header writes two files: give their folder, for example -o .")
-    chosen = quantity or ["inverse_dynamics"]
+    chosen = all_listed(quantity or ["inverse_dynamics"])
     style: dict[str, Any] = {"dtype": dtype, "header": header, "batch": not no_batch}
     code = robot.generate(language, chosen, method, name=name, **style)
     if output == "-":

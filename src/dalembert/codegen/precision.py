@@ -17,6 +17,7 @@ from dalembert.codegen.common import Function
 from dalembert.engine.quantity import Quantity, Values
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
+from dalembert.model.positions import by_kind, ranges
 from dalembert.trace.program import Program, Variable, evaluate, last_uses, operands, trace
 
 UNIT = 2.0**-24  # half a unit in the last place of 1
@@ -138,17 +139,15 @@ def _states(robot: Model, program: Program, arrays: Mapping[str, Values]) -> Ite
 
 def _range(robot: Model, unit: str) -> tuple[Any, Any]:
     """The ends between which an input of this unit is drawn: numbers, or columns (n, 1)."""
-    joints = robot.joints
-    turning = np.array([joint.letter != "P" for joint in joints])[:, None]
+    reach = by_kind(robot, 1.0, np.pi)
     if unit == "rad or m":
-        low, high = (np.array([[getattr(joint, side)] for joint in joints]) for side in ("lower", "upper"))
-        free = np.where(turning, np.pi, 1.0)
-        return np.where(np.isfinite(low), low, np.minimum(-free, high)), np.where(np.isfinite(high), high, np.maximum(free, low))
-    limits = {"rad/s or m/s": ("velocity", np.where(turning, np.pi, 1.0)), "N m or N": ("torque", 100.0)}
+        low, high = ranges(robot.lower, robot.upper, 2 * reach)
+        return low[:, None], high[:, None]
+    limits = {"rad/s or m/s": ("velocity", reach), "N m or N": ("torque", 100.0)}
     if unit in limits:
         name, otherwise = limits[unit]
-        size = own_limit(robot, name)[:, None]
-        size = np.where(np.isfinite(size), size, otherwise)
+        size = own_limit(robot, name)
+        size = np.where(np.isfinite(size), size, otherwise)[:, None]
         return -size, size
     return RANGES.get(unit, OTHERWISE)
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, frozen_array, instance, positive
-from dalembert.control.given import gain, in_coordinates, keep, rotates, state
+from dalembert.control.given import gain, keep, rotates, state
 from dalembert.derived.control import Observed, gravity_compensation
 from dalembert.derived.kinematics import carrier
 from dalembert.engine.evaluation import joint_vector
+from dalembert.engine.guards import need_rates
 from dalembert.errors import Error, brief
 from dalembert.model.edit import tip
 from dalembert.model.model import refuse_loops
@@ -134,7 +135,8 @@ class MomentumObserver(Value):
     dt: float
 
     def __post_init__(self) -> None:
-        n = in_coordinates(instance(self.robot, Robot, "the robot of an observer"), "MomentumObserver").n
+        n = instance(self.robot, Robot, "the robot of an observer").n
+        need_rates(self.robot, "MomentumObserver")
         refuse_loops(self.robot, "MomentumObserver")
         keep(self, gain=_each(self.gain, n, "gain"), dt=positive(self.dt, "dt"))
 

@@ -16,10 +16,11 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, choice, frozen_array, instance, listed, number, numbers
 from dalembert.cached import cached_property
-from dalembert.control.given import gain, in_coordinates, keep, path, rotates, state
+from dalembert.control.given import gain, keep, path, rotates, state
 from dalembert.derived.control import computed_torque, times
 from dalembert.derived.joints import friction_law
 from dalembert.derived.kinematics import carrier
+from dalembert.engine.guards import need_rates, need_single_joints
 from dalembert.errors import Error, brief
 from dalembert.model.model import refuse_loops
 from dalembert.model.values import Frozen, Value
@@ -54,7 +55,7 @@ class GravityPD(Value):
     kd: Frozen
 
     def __post_init__(self) -> None:
-        in_coordinates(instance(self.robot, Robot, "the robot of a controller"), "GravityPD")
+        need_rates(instance(self.robot, Robot, "the robot of a controller"), "GravityPD")
         target = frozen_array(self.target, None, "the target of a controller")
         if target.shape[-1:] != (self.robot.n,):
             raise Error(f"{self.robot.name} needs a target (..., {self.robot.n}), one position per joint, got shape {target.shape}")
@@ -93,7 +94,8 @@ class ComputedTorque(Value):
     kd: Frozen
 
     def __post_init__(self) -> None:
-        n = in_coordinates(instance(self.robot, Robot, "the robot of a controller"), type(self).__name__).n
+        n = instance(self.robot, Robot, "the robot of a controller").n
+        need_rates(self.robot, type(self).__name__)
         keep(self, path=path(self.path, n, self.robot.name), kp=gain(self.kp, n, "kp"), kd=gain(self.kd, n, "kd"))
 
     @np.errstate(all="ignore")  # infinities appear in the results
@@ -228,7 +230,7 @@ class SlotineLi(Value):
     def __post_init__(self) -> None:
         n = instance(self.robot, Robot, "the robot of a controller").n
         refuse_loops(self.robot, "SlotineLi")
-        in_coordinates(self.robot, "SlotineLi", single=True)
+        need_single_joints(self.robot, "SlotineLi")
         known = self.robot.regressor_parameters(friction=True, armature=True).names
         adapt = known[: 10 * n] if self.adapt is None else tuple(listed(self.adapt, "adapt"))
         for name in adapt:

@@ -7,7 +7,6 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, frozen_array
 from dalembert.engine.evaluation import joint_vector
-from dalembert.engine.quantity import uncharted
 from dalembert.errors import Error, brief
 from dalembert.motion.paths import Path, quintic
 
@@ -24,15 +23,6 @@ def state(controller: Any, q: Any, qd: Any, **others: Array) -> tuple[Array, Arr
     q, qd = (joint_vector(controller.robot, name, letter, x) for letter, x in (("q", q), ("qd", qd)))
     batch({"q": q.shape[:-1], "qd": qd.shape[:-1], **{what: np.shape(x)[:-1] for what, x in others.items()}}, name)
     return q, qd
-
-
-def in_coordinates(robot: Any, name: str, *, single: bool = False) -> Any:
-    """A robot whose velocities are the rates of its positions, as this controller needs; or whose joints are all single ones."""
-    if robot.runs:
-        raise uncharted(robot, name)
-    if single and any(len(link.joint.parts) > 1 for link in robot.links):
-        raise Error(f"{name} does not support planar joints, which {robot.name} has")
-    return robot
 
 
 def gain(value: Any, size: int, what: str) -> Array:

@@ -10,6 +10,7 @@ from dalembert.algebra.spatial import Array, stack
 from dalembert.errors import Error
 from dalembert.model.loop import KINDS, Loop
 from dalembert.model.model import Model
+from dalembert.model.positions import by_kind, ranges
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import trace
 from dalembert.trace.source import NumpyKernel
@@ -99,9 +100,8 @@ def _polished(parts: Whole, q: Array, moving: Array) -> Array:
 
 def closed_positions(model: Model, near: Any = None) -> Array:
     """Some positions (k, n) at which all loops are closed, from a guess or from random ones: the same at every call."""
-    low, high = (np.array([getattr(j, end) for j in model.joints], float) for end in ("lower", "upper"))
-    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.joints])
-    low, high = np.where(np.isfinite(low), low, -reach), np.where(np.isfinite(high), high, reach)
+    reach = by_kind(model, 1.0, np.pi)
+    low, high = ranges(model.lower, model.upper, 2 * reach)
     rng = np.random.default_rng(0)
     if near is not None:
         first = settled(model, np.asarray(near, float))

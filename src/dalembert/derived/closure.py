@@ -18,6 +18,7 @@ from dalembert.derived.closing import independent_joints
 from dalembert.derived.joints import coupled_inertia, pivots, sampled
 from dalembert.errors import Error
 from dalembert.model.model import Model
+from dalembert.model.positions import by_kind
 from dalembert.trace.differentiate import differentiate
 from dalembert.trace.program import Program, trace
 from dalembert.trace.replay import replay
@@ -86,7 +87,7 @@ def sizes(model: Model) -> tuple[Array, Array]:
     They become constants of programs, and must be the same on every machine: powers of two.
     """
     if sizes not in model.memo:
-        q = sampled(model.n) * np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.joints])
+        q = sampled(model.n) * by_kind(model, 1.0, np.pi)
         J, M = NumpyKernel(closure(model).jacobian)(q), coupled_inertia(model.cut, q, model.tree)
         A = J @ np.linalg.pinv(M, hermitian=True) @ np.swapaxes(J, -1, -2)
         parts = np.diagonal(A, axis1=-2, axis2=-1), np.square(J).sum(axis=-2)

@@ -17,9 +17,10 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch as broadcast
 from dalembert.arguments import choice, numbers, targets
+from dalembert.engine.guards import need_joints, need_rates, need_single_joints
 from dalembert.engine.kernels import BACKENDS, Request, kernel
 from dalembert.engine.program import program
-from dalembert.engine.quantity import Quantity, Values, uncharted
+from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.engine.singular import UNGUARDED, check_regular, regular
 from dalembert.errors import Error
@@ -282,8 +283,8 @@ def joint_vector(robot: Model, function: str, name: str, value: Any) -> Array:
 
 def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
     """Several such arguments, broadcast together."""
-    if robot.runs and "q" in given:
-        raise uncharted(robot, function)
+    if "q" in given:
+        need_rates(robot, function)
     arrays = [joint_vector(robot, function, name, value) for name, value in given.items()]
     batch = broadcast({name: a.shape[:-1] for name, a in zip(given, arrays, strict=True)}, function)
     return [np.broadcast_to(a, (*batch, robot.n)) for a in arrays]
@@ -291,19 +292,13 @@ def joint_vectors(robot: Model, function: str, **given: Any) -> list[Array]:
 
 def moving(robot: Model, function: str, **given: Any) -> list[Array]:
     """`joint_vectors` of a function that has nothing to say about a robot without joints."""
-    if not robot.n:
-        raise Error(f"{function} needs a robot with joints, {robot.name} has none")
+    need_joints(robot, function)
     return joint_vectors(robot, function, **given)
 
 
 def of_tree(robot: Model, function: str, **given: Any) -> list[Array]:
     """`moving` of a function that is defined for the joints of a tree, one by one."""
-    if robot.several:
-        raise (
-            uncharted(robot, function)
-            if robot.runs
-            else Error(f"{function} does not support planar joints, which {robot.name} has")
-        )
+    need_single_joints(robot, function)
     if not robot.is_tree:
         raise Error(f"{function} needs a tree of independent joints, which {robot.name} is not; {freed(robot)} is one")
     return moving(robot, function, **given)

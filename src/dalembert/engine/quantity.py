@@ -8,6 +8,7 @@ from dalembert import formulations
 from dalembert.arguments import choice
 from dalembert.cached import cached_property
 from dalembert.derived.make import Recipe
+from dalembert.engine.guards import need_rates
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.model import Model, freed, refuse_loops
 from dalembert.model.values import depths
@@ -22,15 +23,6 @@ LENGTHS: dict[str, Callable[[Model], int]] = {
     "independent": lambda model: model.n - model.closures,  # joints that the others follow through loops
     "closures": lambda model: model.closures,  # equations of the loops
 }
-
-
-def uncharted(robot: Model, function: str, rest: str = "") -> Error:
-    """Error of a function that needs positions whose rates are the velocities."""
-    joint = robot.runs[0]
-    return Error(
-        f"{function} needs velocities that are the rates of the positions; those of the {joint.kind} joint {joint.joint!r} of "
-        f"{robot.name} are not{rest}"
-    )
 
 
 class Values(NamedTuple):
@@ -158,9 +150,9 @@ class Quantity:
         able = self.methods_of(robot)
         known = self.methods if able is self.methods else tuple(dict.fromkeys((*able, *self.methods)))
         chosen = self.method_of(robot) if method is None else choice(method, f"method for {self.name}:", known)
-        if chosen not in able and robot.runs and (self.charted or chosen in self.charted_methods):
+        if chosen not in able and (self.charted or chosen in self.charted_methods):
             rest = f"; these methods do not need it: {', '.join(able)}" if able else ""
-            raise uncharted(robot, f"{self.name} by {chosen}", rest)
+            need_rates(robot, f"{self.name} by {chosen}", rest)
         if chosen not in able:
             what = "loops" if robot.loops else "coupled joints" if robot.coupling is not None else "rotors behind the transmission"
             rest = f"these methods do: {', '.join(able)}" if able else f"{freed(robot)} has none"

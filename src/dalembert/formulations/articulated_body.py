@@ -1,7 +1,7 @@
 """Featherstone's articulated bodies: forward dynamics in a number of steps that grows with n.
 
-The recursion is in `_articulated_body`; the fixed rotation between two joints rotates an articulated inertia as a whole. Trees;
-revolute, prismatic and helical joints; a moving base; wrenches on every link.
+The recursion is in `shared/articulated_body`; the fixed rotation between two joints rotates an articulated inertia as a whole.
+Trees; revolute, prismatic and helical joints; a moving base; wrenches on every link.
 """
 
 from typing import Any

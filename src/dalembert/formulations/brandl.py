@@ -1,8 +1,8 @@
 """Articulated bodies with each rotation split into two planar ones: Brandl, Johanni and Otter 1986.
 
 In Denavit-Hartenberg frames the step between links is the joint's rotation about z and a fixed one about x. A planar rotation of a
-tensor costs eight products instead of forty-five. The recursion is in `_articulated_body`. Where a fixed rotation is not about x,
-as between the frames that a user may choose, it is applied as a whole.
+tensor costs eight products instead of forty-five. The recursion is in `shared/articulated_body`. Where a fixed rotation is not
+about x, as between the frames that a user may choose, it is applied as a whole.
 """
 
 from typing import Any

@@ -82,9 +82,13 @@ def neutral(robot: "Model") -> Array:
     return with_poses(robot, q, lambda run: np.eye(1, len(POSES[run.kind]))[0])
 
 
-def ranges(robot: "Model", width: Array) -> tuple[Array, Array]:
-    """The ends of each joint's range, (n,) each; where a limit is missing the range is that wide, about zero if both are."""
-    low, high = robot.lower, robot.upper
+def by_kind(robot: "Model", metres: float, radians: float) -> Array:
+    """A number for each joint, (n,), by its kind: of those that slide, and of those that turn."""
+    return np.array([metres if joint.kind == "prismatic" else radians for joint in robot.joints])
+
+
+def ranges(low: Array, high: Array, width: Array | float) -> tuple[Array, Array]:
+    """The ends of ranges between limits; where one is infinite the range is as wide as `width`, about zero where both are."""
     return (
         np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - width, -width / 2)),
         np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + width, width / 2)),
@@ -101,7 +105,7 @@ def random_configuration(robot: "Model", rng: Any = None, shape: int | tuple[int
             f"random positions leave the loops of {robot.name} open; robot.settle(robot.without_loops().random_configuration()) "
             "closes them where it can"
         )
-    low, high = ranges(robot, np.array([2.0 if joint.kind == "prismatic" else 2 * np.pi for joint in robot.joints]))
+    low, high = ranges(robot.lower, robot.upper, by_kind(robot, 2.0, 2 * np.pi))
     sizes = listed(shape, "shape") if np.iterable(shape) else [shape]
     sizes = [whole(size, "each of shape", 0) for size in sizes]
     room("random_configuration", 3 * 8 * prod(sizes) * max(robot.n, 1), "request fewer at once")

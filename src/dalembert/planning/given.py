@@ -8,7 +8,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import frozen_array, numbers, positive
 from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import joint_vector
-from dalembert.engine.quantity import uncharted
+from dalembert.engine.guards import need_joints, need_rates
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model, a_robot, refuse_loops
 
@@ -17,10 +17,8 @@ def with_rates(robot: Any, function: str) -> Any:
     """A robot with joints whose velocities are the rates of its positions, without loops."""
     a_robot(robot, function)
     refuse_loops(robot, function)
-    if robot.runs:
-        raise uncharted(robot, function)
-    if not robot.n:
-        raise Error(f"{function} needs a robot with joints, {robot.name} has none")
+    need_rates(robot, function)
+    need_joints(robot, function)
     return robot
 
 

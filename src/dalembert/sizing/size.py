@@ -10,6 +10,7 @@ from dalembert.arguments import frozen_array, whole
 from dalembert.errors import Error, brief
 from dalembert.model.limits import each_joint, own_limit
 from dalembert.model.model import Model, a_robot
+from dalembert.model.positions import ranges
 from dalembert.progress import Progress, chosen
 from dalembert.sizing.density import density
 from dalembert.sizing.duty import duty_cycle, motion_of
@@ -118,12 +119,9 @@ def _positions(robot: Model, lower: Any, upper: Any) -> tuple[Array, Array]:
         if np.isfinite(low[j]) and np.isfinite(high[j]):
             if low[j] > high[j]:
                 raise Error(f"joint {joint.name!r}: lower {low[j]:g} is above upper {high[j]:g}")
-        elif joint.kind == "revolute":  # beyond a full turn all is the same
-            low[j] = low[j] if np.isfinite(low[j]) else high[j] - 2 * np.pi if np.isfinite(high[j]) else -np.pi
-            high[j] = low[j] + 2 * np.pi if not np.isfinite(high[j]) else high[j]
-        else:
+        elif joint.kind != "revolute":
             raise Error(f"joint {joint.name!r} is {joint.kind} and has no limits; give lower={{{joint.name!r}: ...}} and upper=")
-    return low, high
+    return ranges(low, high, 2 * np.pi)  # beyond a full turn all is the same
 
 
 def _velocities(robot: Model, given: Any, curves: tuple[MotorCurve | None, ...], motion: Any) -> Array:

@@ -10,6 +10,7 @@ from dalembert.derived.varied import FRICTION, GRAVITY, LOAD, PLACE
 from dalembert.errors import Error, brief
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
+from dalembert.model.positions import ranges
 from dalembert.native.sweeps.drawn import FIXED, HASHED, SPREAD, STEPPED
 
 SAMPLINGS = ("uniform", "low_discrepancy", "corners", "mixed")
@@ -78,17 +79,10 @@ def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...], turning:
     else:
         raise Error(f"{name} has no range; give one, such as over={{{name!r}: (-1.0, 1.0)}}")
     if any(turning):
-        low, high = np.array([_turn(*ends) if turns else ends for *ends, turns in zip(low, high, turning, strict=True)]).T
+        wide, (first, _) = np.array(turning) & (high - low > TURN), ranges(low, high, TURN)
+        low, high = np.where(wide, first, low), np.where(wide, first + TURN, high)
     _check(name, labels, low, high, robot, given is None)
     return Range(name, shape, low + 0.0, high + 0.0, counts)
-
-
-def _turn(low: float, high: float) -> tuple[float, float]:
-    """A turn within a range; what is shorter remains."""
-    if not high - low > TURN:
-        return low, high
-    first = low if np.isfinite(low) else high - TURN if np.isfinite(high) else -TURN / 2
-    return first, first + TURN
 
 
 def _ones(x: float) -> Any:

@@ -127,7 +127,7 @@ def _wide(pairs: Mapping[str, Any], output: Variable, end: int) -> Any:
 
 
 def _limits(given: Any, outputs: Sequence[Variable], own: Mapping[str, Any]) -> Any:
-    """Least and most (2, r): a number means +-; the robot's efforts by default."""
+    """Least and most (2, r): a number means +-; the robot's torque limits by default."""
     found: list[Any] = []
     for output in outputs:
         limit = given.get(output.name) if isinstance(given, Mapping) else given

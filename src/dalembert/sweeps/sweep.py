@@ -38,7 +38,7 @@ def sweep(
     quantities: Any = "inverse_dynamics",
     over: Mapping[str, Any] | None = None,
     samples: float | None = None,
-    reduce: Any = ("extremes",),
+    reduce: Any = ("extremes", "sums"),
     *,
     sampling: str | Mapping[str, str] | None = None,
     seed: int = 0,
@@ -93,7 +93,7 @@ def sweep(
     trial = Job(made.program, inputs, Reductions(), np.zeros(0), count, by)
     asked = reduced.chosen(reduce)
     scaled = reduced.scaled(
-        asked, made.program, ranges, lambda: trial.values(np.arange(min(count, reduced.PILOT))), _efforts(robot, made)
+        asked, made.program, ranges, lambda: trial.values(np.arange(min(count, reduced.PILOT))), _torque_limits(robot, made)
     )
     job = Job(made.program, inputs, scaled.reductions, scaled.scales, count, by)
     stored = None if store is None else storing.chosen(store, digest(job))
@@ -121,8 +121,8 @@ def _samples(samples: Any, ranges: Sequence[Range]) -> int:
     return count
 
 
-def _efforts(robot: Model, made: Recorded) -> dict[str, Any]:
-    """The limits that the robot itself has for results."""
+def _torque_limits(robot: Model, made: Recorded) -> dict[str, Any]:
+    """The limits that the robot itself has for results that are joint forces."""
     most = own_limit(robot, "torque")
     return {name: most for name, unit in made.units.items() if unit == "N m or N"}
 

@@ -27,11 +27,12 @@ from dalembert.derived.sticking import newton
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import work
 from dalembert.errors import Error
+from dalembert.model.positions import by_kind, ranges
 from dalembert.robots import Robot
 from dalembert.simulation.step import Laws, stepping
 from dalembert.studies.compare import default_first
 from dalembert.studies.report import figures
-from dalembert.studies.report.motion import SampledMotion, largest_torques, ranges, widths
+from dalembert.studies.report.motion import SampledMotion, largest_torques
 from dalembert.studies.report.scene import Stage, hands
 from dalembert.trace.count import operation_count
 from dalembert.trace.program import Program, trace
@@ -234,7 +235,7 @@ def _counts(robot: Robot, quantity: str) -> dict[str, int]:
 
 def _numbers(robot: Robot, motion: SampledMotion, stage: Stage) -> dict[str, Any]:
     joints, efforts = robot.joints, largest_torques(robot, motion)
-    low, high = ranges(robot, widths(robot))  # what sliders run through
+    low, high = ranges(robot.lower, robot.upper, by_kind(robot, 1.0, 2 * np.pi))  # what sliders run through
     high = np.maximum(high, low + 1e-6)
     q = np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n))
     sizes = _sizes(robot, q)

@@ -90,10 +90,11 @@ def closed_forms(robot: Robot) -> Section:
     key, title = "equations", "Closed-form equations"
     if not robot.n:
         return Section(key, title, "<p>Without joints there are no equations of motion.</p>")
+    if robot.several:
+        return Section(key, title, "<p>Closed forms need joints of one degree of freedom: none free, ball or planar.</p>")
     if not robot.is_tree:
-        return Section(
-            key, title, "<p>Closed forms need a tree of independent joints, without coupling, loops and transmission.</p>"
-        )
+        more = "<code>da.equations(robot)</code> has those of coupled robots and of loops"
+        return Section(key, title, f"<p>This page shows closed forms of trees only; {more}.</p>")
     form, terms = _readable(robot)
     if form is None:
         why = f"{robot.n} joints" if robot.n > SMALL else f"{terms} terms"

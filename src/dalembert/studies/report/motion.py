@@ -8,7 +8,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
-from dalembert.model.positions import with_poses
+from dalembert.model.positions import by_kind, ranges, with_poses
 from dalembert.motion.paths import quintic
 
 DURATION = 3.0  # s
@@ -39,8 +39,8 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     >>> [x.round(3).tolist() for x in ends(da.robot("two_link"))]
     [[-0.745, 0.428], [0.968, -0.925]]
     """
-    reach = widths(robot, 0.6, np.pi)
-    low, high = ranges(robot, reach)
+    reach = by_kind(robot, 0.6, np.pi)
+    low, high = ranges(robot.lower, robot.upper, reach)
     middle, half = low / 2 + high / 2, np.minimum(high / 2 - low / 2, reach / 2)
     low, high = middle - half, middle + half  # of a wide range its middle
     fastest = own_limit(robot, "velocity")
@@ -49,20 +49,6 @@ def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
     move = np.minimum((0.36 + 0.3 * share) * (high - low), fastest * duration / PEAK)
     move = move * np.where(np.arange(robot.n) % 2, -1, 1)
     return np.clip(middle - move / 2, low, high), np.clip(middle + move / 2, low, high)
-
-
-def widths(robot: Model, metres: float = 1.0, radians: float = 2 * np.pi) -> Array:
-    """How wide the range of a joint is that has no limits, (n,), by its kind."""
-    return np.array([metres if joint.kind == "prismatic" else radians for joint in robot.joints])
-
-
-def ranges(robot: Model, reach: Array) -> tuple[Array, Array]:
-    """The ends of each joint's range, (n,) each; where limits are missing it is as wide as `reach`, about zero if both are."""
-    low, high = robot.lower, robot.upper
-    return (
-        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - reach, -reach / 2)),
-        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + reach, reach / 2)),
-    )
 
 
 def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMotion:

@@ -21,7 +21,7 @@ from dalembert.errors import Error, optional
 from dalembert.model.model import Model
 from dalembert.storage.saving import save_text
 from dalembert.studies.report.computing import Live
-from dalembert.studies.report.figures import Section, figure_data, number
+from dalembert.studies.report.figures import Section, counted, figure_data, number
 from dalembert.version import __version__
 
 SCRIPTS = ("mechanics.js", "orbit.js", "scene.js", "visuals.js", "charts.js", "panels.js", "live.js")
@@ -87,7 +87,7 @@ def save_section(path: Any, robot: Model, part: Section, *facts: str, mass: str 
 
     mass: words after the total mass.
     """
-    told = escape(", ".join([f"{robot.n} joints", f"{number(robot.total_mass)} kg{mass}", *facts]))
+    told = escape(", ".join([counted(robot.n, "joint"), f"{number(robot.total_mass)} kg{mass}", *facts]))
     kind = f"dalembert {part.key}"
     top = f'<header><p class="kind">{kind}</p><h1>{escape(robot.name)}</h1><p class="facts"><span>{told}</span></p></header>'
     return save_text(path, _document(f"{robot.name} · {kind}", f"{top}\n<main>{_section(part)}</main>"))

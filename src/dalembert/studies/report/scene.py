@@ -12,7 +12,8 @@ from dalembert.algebra.spatial import Array
 from dalembert.model.links import Frame, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
-from dalembert.studies.report.motion import SampledMotion, ranges, widths
+from dalembert.model.positions import by_kind, ranges
+from dalembert.studies.report.motion import SampledMotion
 from dalembert.visuals.pack import packed
 from dalembert.visuals.read import NONE, Visuals
 from dalembert.visuals.shapes import extremes
@@ -103,7 +104,7 @@ def looking(robot: Model, motion: SampledMotion, looks: Visuals = NONE) -> Stage
     """How to look at the arm where it may go by itself, too: wherever its joints let it."""
     if not robot.n:
         return stage(robot, motion, looks)
-    low, high = ranges(robot, widths(robot))
+    low, high = ranges(robot.lower, robot.upper, by_kind(robot, 1.0, 2 * np.pi))
     anywhere = np.random.default_rng(0).uniform(low, np.maximum(low, high), (60, robot.n))
     near, wide = stage(robot, motion, looks), stage(robot, motion._replace(q=np.concatenate([motion.q, anywhere])), looks)
     below = wide.middle - 0.13 * wide.half[1] * wide.up  # the dock is in front of what is below
