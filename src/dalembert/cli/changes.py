@@ -32,7 +32,7 @@ OPTIONS = (
     _option(
         "payload",
         "LOAD",
-        "A load of MASS kg at X,Y,Z m, on the last link or on LINK: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK.",
+        "A load of MASS kg at X,Y,Z m, on the end link, or on LINK (or a frame): MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK.",
     ),
     _option("gravity", "X,Y,Z", "Gravity in world axes, m/s^2; 0 for none."),
     _option("damping", "D", "Viscous friction, N m s/rad or N s/m: one number, one for each joint, or JOINT=D,..."),

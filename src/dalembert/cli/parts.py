@@ -49,7 +49,7 @@ RobotName = Annotated[
 ]
 PayloadLink = Annotated[
     str | None,
-    typer.Option("--link", "-l", metavar="NAME", help="The link or frame that carries the payload. Default: the last link."),
+    typer.Option("--link", "-l", metavar="NAME", help="The link or frame that carries the payload. Default: the end link."),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output.")]
 

@@ -22,7 +22,7 @@ _pose = typer.Option(
     metavar="POSE",
     help="The target: a point X,Y,Z, or X,Y,Z,ROLL,PITCH,YAW, m and rad; repeat it for more.",
 )
-_link = typer.Option("--link", "-l", metavar="NAME", help="The link or frame to bring there. Default: the last link.")
+_link = typer.Option("--link", "-l", metavar="NAME", help="The link or frame to bring there. Default: the end link.")
 _q0 = typer.Option(
     "--q0", metavar="Q", help="Positions to start from, rad or m: a number for each joint. Default: chosen near the target."
 )

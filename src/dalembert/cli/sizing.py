@@ -17,7 +17,7 @@ from dalembert.text import wrapped
 
 _payload = typer.Option(
     metavar="LOAD",
-    help="The payload, MASS kg at X,Y,Z m, on the last link or on LINK: MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK; "
+    help="Payload, MASS kg at X,Y,Z m, on the end link, or on LINK (or a frame): MASS, MASS@X,Y,Z, MASS:LINK or MASS@X,Y,Z:LINK; "
     "MASS may be a range, LOW:HIGH.",
 )
 _motor = typer.Option(metavar="FILE", help="Torque-speed curves of the motors, .toml or .csv. Default: the robot's limits.")

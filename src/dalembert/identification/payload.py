@@ -81,7 +81,7 @@ def identify_payload(
     What the robot's own forces leave is linear in the ten parameters of the load: tau - tau_robot = Y_link(q, qd, qdd) p. The
     result is a possible body; see `identify` for the options. Needs SciPy.
 
-    robot: without the load, friction included, as `identify` gives it. link: what carries the load (default: the last link).
+    robot: without the load, friction included, as `identify` gives it. link: what carries the load (default: the end link).
 
     >>> import dalembert as da
     >>> arm = da.robot("ur5")
