@@ -565,3 +565,15 @@ def test_too_large_programs_run_on_numpy_and_say_so(monkeypatch):
         da.PerformanceWarning, match="takes and gives 12 numbers, more than the 10 of a kernel; computing with NumPy"
     ):
         arm.mass_matrix(x[0], method="probing")
+
+
+@pytest.mark.parametrize("layout", ["dense", "every other state", "broadcast"])
+def test_inputs_that_are_asked_for_ahead_are_those_of_small_batches(layout):
+    """Blocks of large batches are fetched before they are needed, also beyond the end, which no memory follows."""
+    made = da.compile_program(trace(lambda a, b: a * b + a, {"a": (3,), "b": (3,)}))
+    states = emit.MANY // 48 + 77
+    a, b = np.random.default_rng(0).uniform(-1, 1, (2, 2 * states, 3))
+    a, b = {"dense": (a[:states], b[:states]), "every other state": (a[::2], b[::2]), "broadcast": (a[:states], b[0])}[layout]
+    parts = [slice(k, k + 1000) for k in range(0, states, 1000)]
+    apart = np.concatenate([made(a[part], b if layout == "broadcast" else b[part]) for part in parts])
+    assert (made(a, b) == apart).all()

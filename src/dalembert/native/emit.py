@@ -21,6 +21,10 @@ from dalembert.trace.program import Program, Variable
 SIGNATURE = "(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr noalias %data)"
 
 FAR = 16 << 20  # bytes of results that no cache holds
+MANY = 1 << 20  # bytes of inputs that the nearest caches do not hold: blocks are asked for ahead
+AHEAD = 2  # blocks
+LINE = 64  # bytes
+MOST_LINES = 64  # of a block
 
 # NaN and infinity are not reported: kernels leave the processor's exception flags, which NumPy reads, as they were
 FLAGS = {
@@ -80,6 +84,7 @@ class Arrays(NamedTuple):
     pads: list[str]  # room in the frame to make a block dense
     dense: str  # whether the scalars of a state lie one after the other, in all of them
     far: str  # whether results are too many for the cache
+    many: str  # whether inputs are
 
 
 def _arrays(e: Assembly, program: Program, plan: Plan) -> Arrays:
@@ -90,7 +95,9 @@ def _arrays(e: Assembly, program: Program, plan: Plan) -> Arrays:
     strides = [core + sum(len(v.shape) for v in variables[:j]) for j in range(len(variables))]
     starts = [sum(v.size for v in variables[:j]) for j in range(len(variables))]
     pads = [e.at("%rows", start + (0 if plan.whole else plan.rows), e.vector) for start in starts]
-    return Arrays(bases, steps, strides, pads, _dense(e, program, strides), _far(e, program, steps[len(program.inputs) :]))
+    far = _far(e, program, steps[len(program.inputs) :])
+    many = e.op(f"icmp sgt i64 %N, {MANY // (sum(v.size for v in program.inputs) * e.bytes)}")
+    return Arrays(bases, steps, strides, pads, _dense(e, program, strides), far, many)
 
 
 def _block(e: Assembly, program: Program, arrays: Arrays) -> list[tuple[str, str]]:
@@ -102,6 +109,7 @@ def _block(e: Assembly, program: Program, arrays: Arrays) -> list[tuple[str, str
     e.line(f"  %rest = sub i64 %N, %first\n  %full = icmp sge i64 %rest, {e.lanes}\n  %plain = and i1 %full, {arrays.dense}")
     e.line("  br i1 %plain, label %fast, label %slow\nfast:")
     direct = [_state(e, arrays, j) for j in range(len(variables))]
+    _ask_ahead(e, program, arrays, direct)
     e.line(f"  br i1 {arrays.far}, label %distant, label %body\ndistant:\n  br label %body\nslow:")
     for j in range(inputs):
         _move(e, variables[j], j, arrays, "false", str(e.lanes))
@@ -110,9 +118,20 @@ def _block(e: Assembly, program: Program, arrays: Arrays) -> list[tuple[str, str
     for j, (variable, here, step, pad) in enumerate(zip(variables, direct, arrays.steps, arrays.pads, strict=True)):
         size = str(e.bytes * variable.size)
         far = (here, step) if j < inputs else (pad, size)
-        first = e.op(f"phi ptr [{here}, %fast], [{far[0]}, %distant], [{pad}, %slow]")
-        block.append((first, e.op(f"phi i64 [{step}, %fast], [{far[1]}, %distant], [{size}, %slow]")))
+        first = e.op(f"phi ptr [{here}, %near], [{far[0]}, %distant], [{pad}, %slow]")
+        block.append((first, e.op(f"phi i64 [{step}, %near], [{far[1]}, %distant], [{size}, %slow]")))
     return block
+
+
+def _ask_ahead(e: Assembly, program: Program, arrays: Arrays, states: list[str]) -> None:
+    """Inputs of a later block come from memory while this one is computed: a block reads its lines at once, and would wait."""
+    sizes = [e.size * v.size for v in program.inputs]
+    if sum(sizes) <= MOST_LINES * LINE:
+        e.line(f"  br i1 {arrays.many}, label %asking, label %near\nasking:")
+        for here, size in zip(states, sizes, strict=False):
+            for k in range(0, size, LINE):
+                e.line(f"  call void @llvm.prefetch.p0(ptr {e.at(here, AHEAD * size + k, 'i8')}, i32 0, i32 3, i32 1)")
+    e.line("  br label %near\nnear:")
 
 
 def _in_pieces(e: Assembly, program: Program, plan: Plan, block: list[tuple[str, str]]) -> None:
@@ -201,6 +220,7 @@ def _declarations(e: Assembly) -> list[str]:
     kinds = [Assembly(e.real, 1), Assembly(e.real, e.widest), Assembly("double", 1)]
     lines = [line for kind in kinds for line in kind.declarations()]
     lines += ["declare i64 @llvm.smin.i64(i64, i64)", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"]
+    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
     return [*dict.fromkeys(lines), huge.ASSEMBLY, huge.FLOATS if e.real == "float" else ""]
 
 
