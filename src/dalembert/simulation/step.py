@@ -48,7 +48,7 @@ from dalembert.model.model import Model
 from dalembert.trace.replay import replay
 
 ENERGIES = 3  # the work of joint forces, and what friction and stops have taken
-ITERATIONS = 3, 3  # of predictor and corrector: all but one step in 100,000 of moving arms need no more
+ITERATIONS = 2, 3  # of predictor and corrector: all but one step in 50,000 of moving arms need no more
 AT_STOPS = 3, 5  # where there are stops
 
 
