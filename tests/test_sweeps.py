@@ -700,8 +700,14 @@ def test_what_is_printed():
     lines = str(found).splitlines()
     units = {line.split()[0]: line.split()[1] for line in lines[2 : 2 + arm.n]}
     assert [units[joint.name] for joint in arm.joints] == [joint.force_unit.split()[0] for joint in arm.joints]
+    both = str(arm.sweep(["inverse_dynamics", "kinetic_energy"], over={"qd": (-1.0, 1.0), "qdd": (-1.0, 1.0)}, samples=1000))
+    assert re.search(r"^inverse_dynamics joint3 +N +-", both, re.MULTILINE) and both.count("the largest, of") == 2  # of each result
     largest = found.largest["inverse_dynamics"]
     worst = int(np.argmax(largest))
+    assert found.worst["inverse_dynamics"][worst] in (
+        found.argmax["inverse_dynamics"][worst],
+        found.argmin["inverse_dynamics"][worst],
+    )
     number = int(re.search(r"state ([\d,]+),", str(found))[1].replace(",", ""))
     assert f"the largest, of {arm.joint_names[worst]}" in str(found)
     assert abs(found.values(number)["inverse_dynamics"][worst]) == largest[worst]

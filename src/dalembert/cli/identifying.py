@@ -20,7 +20,7 @@ from dalembert.cli.motions import (
     motion_file,
     write_motion,
 )
-from dalembert.cli.parts import completing, listed, progress, said, show
+from dalembert.cli.parts import listed, one_of, progress, said, show
 from dalembert.errors import Error
 from dalembert.identification.columns import TERMS
 from dalembert.identification.search import CRITERIA
@@ -38,14 +38,7 @@ def excite(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write the motion: .csv or .npz.")],
     period: Annotated[float, typer.Option("--period", "-t", metavar="S", help="Duration in seconds, from rest to rest.")] = 10.0,
     harmonics: Annotated[int, typer.Option(metavar="COUNT", help="Number of harmonics of the Fourier series.")] = 5,
-    criterion: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help=f"What to optimize of the regressor: one of {', '.join(CRITERIA)}.",
-            autocompletion=completing(*CRITERIA),
-        ),
-    ] = "logdet",
+    criterion: Annotated[str, one_of(CRITERIA, help="What to optimize of the regressor: one of {}.")] = "logdet",
     lower: Lower = None,
     upper: Upper = None,
     velocity: Velocity = None,
@@ -54,7 +47,7 @@ def excite(
     starts: Annotated[
         int, typer.Option(metavar="COUNT", help="Number of random motions to start from; the best result is kept.")
     ] = 2,
-    seed: Annotated[int, typer.Option(metavar="K", help="Seed of the random motions: another gives another motion.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the random motions: another gives another motion.")] = 0,
     step: Step = 1e-2,
 ) -> None:
     """Find an exciting motion within limits, from which `identify` can find the parameters."""

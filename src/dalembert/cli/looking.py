@@ -16,7 +16,7 @@ from dalembert.robots import Robot
 from dalembert.studies.bench import BATCH
 from dalembert.studies.bench import bench as measured
 from dalembert.studies.compare import BEFORE_PRINTED, COMPARED
-from dalembert.text import table
+from dalembert.text import table, wrapped
 
 _quantity = one_of(COMPARED, "--quantity", "-q", metavar="QUANTITY", help="What to compare: one of {}.")
 _every_method = typer.Option("--everything", help="Put every formulation into the page, as WebAssembly.")
@@ -75,7 +75,9 @@ def study(
         path = report.study(robot, output, compared=compared, everything=everything, sized=sized, progress=bar or False)
     print(in_words(robot.summary()))
     if findings := robot.check():
-        print(f"\nsuspicious data:\n{in_words(str(findings))}")
+        print("\nsuspicious data:")
+        for found in findings:
+            print(wrapped(in_words(found.told), f"{found.level}: "))
     for title, cells in (brief.forces(robot), brief.best(compared)) if robot.n else ():
         print(f"\n{title}")
         show(cells)

@@ -89,8 +89,12 @@ def check(robot: Model) -> Findings:
     carried: dict[str, list[Link]] = {}
     for link in robot.links:
         carried.setdefault(link.parent, []).append(link)
+    where = "correct it in the file" if robot.file else "it is so in the source" if robot.source else "correct it"
+    cure = f"; {where}; gravity torques do not depend on it"
     findings = [
-        doubt for i, link in enumerate(robot.links) for doubt in (*_doubts(link, carried.get(link.name, [])), *_coupled(robot, i))
+        doubt
+        for i, link in enumerate(robot.links)
+        for doubt in (*_doubts(link, carried.get(link.name, []), cure), *_coupled(robot, i))
     ]
     if robot.n and not any(link.inertia.mass or link.inertia.tensor.any() or link.joint.armature for link in robot.links):
         told = "no moving link has mass, so there is nothing to compute: add masses and inertias to the file"
@@ -102,8 +106,6 @@ def check(robot: Model) -> Findings:
 
 
 def _found(link: str, topic: str, message: str, *, serious: bool = False) -> Finding:
-    if topic == "inertia" and "principal moments" in message:
-        message += f"; correct the inertia of {link} (<inertia> in a URDF); gravity torques do not depend on it"
     return Finding(link, topic, message, "error" if serious or topic in WRONG else "hint")
 
 
@@ -121,14 +123,15 @@ def _between_axes(link: Link, carried: list[Link]) -> bool:
     return link.inertia == ZERO and bool(carried) and all(map(crosses, carried))
 
 
-def _doubts(link: Link, carried: list[Link]) -> Iterator[Finding]:
+def _doubts(link: Link, carried: list[Link], cure: str) -> Iterator[Finding]:
+    """`cure` is what to do about an inertia that no body can have."""
     body, joint = link.inertia, link.joint
     if body.mass == 0.0 and not _between_axes(link, carried):
         bare = not (body.tensor.any() or carried or joint.armature)
-        cure = f" and carries no mass: M is singular; add mass with robot.with_payload(0.1, link={link.name!r})" if bare else ""
-        yield _found(link.name, "mass", f"moves but has no mass{cure}", serious=bare)
+        more = f" and carries no mass: M is singular; add mass with robot.with_payload(0.1, link={link.name!r})" if bare else ""
+        yield _found(link.name, "mass", f"moves but has no mass{more}", serious=bare)
     if reason := body.impossible():
-        yield _found(link.name, "inertia", f"impossible inertia: {reason}")
+        yield _found(link.name, "inertia", f"impossible inertia: {reason}{cure if body.mass >= 0 else ''}")
     for where, pose in (("before", link.before), ("after", link.after)):
         if (off := almost_right(pose)) > 0:
             yield _found(

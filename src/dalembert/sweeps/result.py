@@ -120,6 +120,12 @@ class Sweep:
         upper, lower = self.maximum, self.minimum
         return {name: np.maximum(upper[name], -lower[name]) for name in self.names}
 
+    @property
+    def worst(self) -> Arrays:
+        """The number of the first state with the largest magnitude; -1 where there is none."""
+        upper, lower, first, last = self.maximum, self.minimum, self.argmax, self.argmin
+        return Arrays({name: np.where(upper[name] >= -lower[name], first[name], last[name]) for name in self.names})
+
     # --- counts and sums
 
     @property
@@ -237,13 +243,9 @@ class Sweep:
                 for name, one in getattr(self, part).items()
             }
         if what.extremes:
-            worst = {
-                name: np.where(self.maximum[name] >= -self.minimum[name], self.argmax[name], self.argmin[name])
-                for name in self.names
-            }
             found["worst"] = {
                 name: [{key: x.tolist() for key, x in self.states(k).items()} if k >= 0 else None for k in np.ravel(at).tolist()]
-                for name, at in worst.items()
+                for name, at in self.worst.items()
             }
         return found
 
@@ -293,19 +295,18 @@ class Sweep:
         """Of one scalar: that of the joint, where the result has one for each, and its unit depends on their kind."""
         kinds = {joint.name: joint.kind for joint in self.robot.joints}
         turning, _, sliding = self.units[name].partition(" or ")
-        return self.units[name] if not sliding or label not in kinds else sliding if kinds[label] == "prismatic" else turning
+        kind = kinds.get(label.removeprefix(f"{name} ")) if sliding else None
+        return self.units[name] if kind is None else sliding if kind == "prismatic" else turning
 
     def _more(self) -> list[str]:
-        """What a table does not show: where the largest value arises, and what else there is."""
+        """What a table does not show: where the largest value of each result arises, and what else there is."""
         what, lines = self.job.reductions, []
-        if what.extremes and (size := np.maximum(self.totals.maximum.max(axis=1), -self.totals.minimum.min(axis=1))).size:
-            k = int(np.argmax(size))
-            above = self.totals.maximum[k].max() >= -self.totals.minimum[k].min()
-            number = int(np.concatenate([np.ravel(x) for x in (self.argmax if above else self.argmin).values()])[k])
-            label = [label for name in self.names for label in self.labels(name)][k]
+        for name in self.names if what.extremes else ():
+            k = int(np.argmax(self.largest[name]))
+            number = int(np.ravel(self.worst[name])[k])
             if number >= 0:
                 state = ", ".join(f"{key} = {np.array2string(x, precision=4)}" for key, x in self.states(number).items() if x.size)
-                lines.append(wrapped(f"the largest, of {label}: state {number:,}, {state}"))
+                lines.append(wrapped(f"the largest, of {self.labels(name)[k]}: state {number:,}, {state}"))
         others = [name for name, there in (("histogram", what.bins), ("envelope", what.slots)) if there]
         return [*lines, *([f"{' and '.join(others)}: in the file of `save`, and by that name"] if others else [])]
 
