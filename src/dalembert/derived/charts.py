@@ -28,7 +28,7 @@ from dalembert.model.spread import TO
 from dalembert.model.tree import Tree
 
 FIRST = TO[0].rotation.astype(int)  # the first joint of a run is about x
-ARGUMENTS = {"forward_dynamics": ("q", "qd", "tau")}  # of formulations, where they are not q, qd, qdd
+EXTERNAL = ("wrenches", "base_twist", "base_acceleration")  # methods made of others hand them on by position
 
 
 def placed(model: Model, q: Any, tree: Tree | None = None, *, weighed: bool = False) -> tuple[Tree, Any]:
@@ -127,10 +127,12 @@ def formulated(model: Model, quantity: str, method: str) -> Callable[..., Any]:
     function = formulation(quantity, method)
     if not model.runs:
         return function
-    names = ARGUMENTS.get(quantity, ("q", "qd", "qdd"))
+    state = ("q", "qd", "tau" if quantity == "forward_dynamics" else "qdd")
 
     def whole(tree: Tree, *arrays: Any, **more: Any) -> Any:
-        given = dict(zip(names, arrays, strict=False)) | more
+        if len(arrays) > len(state) + len(EXTERNAL):
+            raise TypeError(f"{quantity} got {len(arrays)} arrays by position")
+        given = dict(zip((*state, *EXTERNAL), arrays, strict=False)) | more
         weighed = given.get("base_twist") is None and given.get("base_acceleration") is None
         here, given["q"] = placed(model, given["q"], tree, weighed=weighed)
         if "qdd" in given:

@@ -51,6 +51,10 @@ def check_coupling(model: "Model") -> None:
         names = [part.name for part in joint.parts]
         if any(name not in coupling.names for name in names):
             raise Error(f"joint {joint.name!r} is {joint.kind} and cannot follow others")
+        start = coupling.names.index(names[0])
+        if coupling.names[start : start + len(names)] != tuple(names):
+            order = ", ".join(names)
+            raise Error(f"joint {joint.name!r} is {joint.kind}: {order} keep this order among the coordinates of a coupling")
         moved = np.count_nonzero(coupling.matrix[:, [coupling.names.index(name) for name in names]], axis=0)
         if joint.kind in POSES and (moved > 1).any():
             raise Error(

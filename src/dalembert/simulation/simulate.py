@@ -18,6 +18,7 @@ from dalembert.engine.kernels import BACKENDS
 from dalembert.engine.names import Backend, ForwardDynamicsMethod
 from dalembert.engine.registry import quantity_named
 from dalembert.errors import Error, brief
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.positions import without_poses
@@ -294,6 +295,7 @@ def _start(robot: Model, q0: Any, qd0: Any) -> Start:
     qd = np.zeros(robot.n) if qd0 is None else joint_vector(robot, "simulate", "qd0", qd0)
     if q.dtype.kind == "c" or qd.dtype.kind == "c":
         raise Error("simulate: q0 and qd0 must be real")
+    warn_of_positions(robot, q, "simulate: q0")
     return Start(q, qd, batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]}, "simulate"))
 
 
