@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import sweep
+from conftest import sweep, urdf_corpus
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PINOCCHIO = find_spec("pinocchio") is not None
@@ -54,6 +54,25 @@ def said(name, *arguments, **environment):
 )
 def test_example(name, says):
     shown = said(name)
+    assert re.search(says, shown), shown
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PINOCCHIO, reason="Pinocchio is not installed")
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("panda_description/urdf/panda.urdf", "panda: 9 joints"),  # with a finger that mimics the other
+        ("kinova_description/robots/kinova.urdf", "6 joints"),  # with continuous joints
+        ("romeo_description/urdf/romeo.urdf", "no accelerations: .*'RThumb3'"),
+        ("hector_description/robots/quadrotor_base.urdf", "has no joints"),
+    ],
+)
+def test_compare_with_pinocchio_on_files(file, says):
+    files, reason = urdf_corpus()
+    if not files:
+        pytest.skip(reason)
+    shown = said("compare_with_pinocchio", str(files[file]))
     assert re.search(says, shown), shown
 
 

@@ -129,3 +129,14 @@ def test_names_of_other_tables(page, title, count):
             for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
                 taken = inspect.signature(eval(ast.unparse(call.func), scope)).parameters
                 assert {keyword.arg for keyword in call.keywords} <= set(taken), f"{page}: {ast.unparse(call)}"
+
+
+def test_completion_offers_what_works():
+    """Names of other libraries raise what to use instead; completion leaves them out, of the class as of a robot."""
+    arm = da.robot("two_link")
+    assert FOREIGN.isdisjoint(dir(da.Robot)) and FOREIGN.isdisjoint(dir(arm))
+    assert {"from_dh", "inverse_dynamics", "with_payload"} <= set(dir(da.Robot))
+    for name in dir(arm):
+        getattr(arm, name)
+    with pytest.raises(AttributeError, match="Robot has no attribute 'from_urdf'; load a robot"):
+        da.Robot.from_urdf("arm.urdf")

@@ -41,8 +41,8 @@ def test_what_is_written_is_read_back(tmp_path, ending, time):
     if time:
         given = {"t": np.arange(45_000) / 3, **given}
     assert write_states(ARM, tmp_path / f"a.{ending}", [given]) == 45_000
-    equal(load_states(ARM, tmp_path / f"a.{ending}"), given)
-    pieces = list(read_states(ARM, tmp_path / f"a.{ending}"))
+    equal(load_states(ARM, tmp_path / f"a.{ending}", allow_nan=True), given)
+    pieces = list(read_states(ARM, tmp_path / f"a.{ending}", allow_nan=True))
     assert max(len(p["q"]) for p in pieces) <= 60_000
     assert len(pieces) > 1 or ending == "csv"
 
@@ -173,6 +173,55 @@ def test_broken_arrays(data, message):
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "q1,q2\n1,2\n\n# a remark\n3,nan\n",
+            r"line 5, column 2 \(q2\): nan is not a finite number; allow_nan=True takes it as it is",
+        ),
+        ("1,2\n-inf,4\n", r"line 2, column 1 \(q_joint1\): -inf is not a finite number"),
+        ("note,q2,q1\na,1,2\nb,NaN,3\n", r"line 3, column 2 \(q2\): nan is not"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_named_by_line_and_column(text, message):
+    with pytest.raises(da.Error, match=message):
+        read(text, ["q"])
+    found = load_states(ARM, io.BytesIO(text.encode()), ["q"], allow_nan=True)["q"]
+    assert (~np.isfinite(found)).sum() == 1
+
+
+def test_nan_beyond_the_first_block_is_named_too():
+    with pytest.raises(da.Error, match=r"line 400001, column 2 \(q_joint2\): nan is not a finite number"):
+        read("1,2\n" * 400_000 + "1,nan\n", ["q"])
+
+
+def test_columns_that_nobody_asked_for_may_hold_anything():
+    equal(read("q1,q2,qd1,qd2\n1,2,nan,inf\n", ["q"]), {"q": [[1, 2]]})
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_arrays_that_are_not_finite_are_named_by_row(tmp_path, ending):
+    given = states(45_000)
+    given["qd"][41_234, 1] = np.nan
+    write_states(ARM, tmp_path / f"a.{ending}", [given])
+    with pytest.raises(da.Error, match=rf"a.{ending}, row 41235, column 2 of qd: nan is not a finite number"):
+        load_states(ARM, tmp_path / f"a.{ending}")
+    equal(load_states(ARM, tmp_path / f"a.{ending}", allow_nan=True), given)
+
+
+def test_nan_stays_in_its_state_where_it_is_allowed(tmp_path):
+    (tmp_path / "a.csv").write_text("q1,q2\n0.1,0.2\n0.1,nan\n0.3,0.4\n")
+    given = ARM, "inverse_dynamics", tmp_path / "a.csv", tmp_path / "b.csv"
+    with pytest.raises(da.Error, match=r"a.csv, line 3, column 2 \(q2\)"):
+        evaluate_states(*given, at_rest=True)
+    assert not (tmp_path / "b.csv").exists()
+    assert evaluate_states(*given, at_rest=True, allow_nan=True) == 3
+    tau = load_states(ARM, tmp_path / "b.csv", ["tau"], allow_nan=True)["tau"]
+    np.testing.assert_array_equal(tau[[0, 2]], ARM.gravity_force([[0.1, 0.2], [0.3, 0.4]]))
+    assert np.isnan(tau[1]).any()
+
+
+@pytest.mark.parametrize(
     ("arrays", "message"),
     [
         ({"q": np.zeros((3, 2))}, "no array 'qd'"),
@@ -247,7 +296,8 @@ def test_singular_states_are_told_once_with_their_place(tmp_path):
     with pytest.warns(da.SingularWarning, match="singular at 1 of 4 states.*first is state 4") as caught:
         evaluate_states(robot, "forward_dynamics", tmp_path / "a.csv", tmp_path / "b.csv")
     assert len(caught) == 1
-    assert np.isnan(load_states(robot, tmp_path / "b.csv", ["qdd"])["qdd"]).any(axis=1).tolist() == [False, False, False, True]
+    qdd = load_states(robot, tmp_path / "b.csv", ["qdd"], allow_nan=True)["qdd"]
+    assert np.isnan(qdd).any(axis=1).tolist() == [False, False, False, True]
 
 
 def test_other_mistakes(tmp_path):

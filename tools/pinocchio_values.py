@@ -6,6 +6,9 @@ Three states a robot: two with a standing base, one with a moving base and a wre
 sorted, because Pinocchio orders joints differently. The inputs are formulas of the position in that order (tests/states.py), so
 only results are stored. Pinocchio's `rnea` has no friction. Of files with mimic joints there are forces and mass
 matrices with these coupled, too.
+
+`order` is Pinocchio's order of the sorted joints, `circles` are those that have a cosine and a sine there. `kinds` is a robot
+with all kinds of joints (tests/states.py) at a state that Pinocchio makes, in its own arrays.
 """
 
 import json
@@ -18,7 +21,7 @@ from corpus import urdf_files
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from states import base_motion, joint_states, link_wrenches  # noqa: E402
+from states import KINDS, base_motion, joint_states, link_wrenches  # noqa: E402
 
 
 def swap(six):
@@ -65,7 +68,20 @@ def coupled(path):
     return {"joints": names, "tau": tau, "M": whole[np.ix_(places, places)][np.triu_indices(len(names))].tolist()}
 
 
-stored = {"pinocchio": pin.__version__, "robots": {}, "coupled": {}}
+def all_kinds():
+    """Joints, their numbers, a state and its forces, of a robot on a free base that has a ball, too, which URDF has not."""
+    model = pin.buildModelFromXML(KINDS, pin.JointModelFreeFlyer())
+    ball = model.addJoint(model.getJointId("turn"), pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    model.appendBodyToJoint(ball, pin.Inertia(1.5, np.array([0.1, 0.2, 0.3]), np.diag([0.2, 0.3, 0.4])), pin.SE3.Identity())
+    k = np.arange(model.nv)
+    v, a, way = np.cos(k), np.sin(1.0 + k), np.sin(2.0 + 3.0 * k)
+    q = pin.integrate(model, pin.neutral(model), way)
+    tau = pin.rnea(model, model.createData(), q, v, a)
+    arrays = {"nqs": model.nqs, "nvs": model.nvs, "q": q, "v": v, "a": a, "tau": tau}
+    return {"names": list(model.names), **{name: np.asarray(x).tolist() for name, x in arrays.items()}}
+
+
+stored = {"pinocchio": pin.__version__, "kinds": all_kinds(), "robots": {}, "coupled": {}}
 for key, path in urdf_files().items():
     try:
         fixed = pin.buildModelFromUrdf(str(path))
@@ -80,7 +96,9 @@ for key, path in urdf_files().items():
         continue
     tau = [torques(fixed, *joint_states(n, s), names) for s in (0, 1)]
     moving = torques(free, *joint_states(n, 2), names, link_wrenches(n), base_motion())
-    stored["robots"][key] = {"joints": names, "tau": tau, "moving": moving}
+    order = [names.index(name) for name in fixed.names if name != "universe"]
+    circles = [name for name, nq in zip(fixed.names, fixed.nqs, strict=True) if nq == 2]
+    stored["robots"][key] = {"joints": names, "tau": tau, "moving": moving, "order": order, "circles": circles}
     try:
         if (found := coupled(path)) is not None:
             stored["coupled"][key] = found

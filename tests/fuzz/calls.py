@@ -6,6 +6,7 @@ import random
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,10 @@ VALID: dict[str, Any] = {
     "q_d": HALF, "qd_d": HALF, "qdd_d": HALF, "integral": HALF, "assistance": HALF, "joint_damping": HALF, "stiffness": np.ones(6), "dt": 1e-3,
     "frame_a": "link2", "frame_b": "base", "coupling": {"joint2": {"joint1": 0.5}}, "rotor_inertia": 1e-3, "wrench": np.ones(6), "partial": np.eye(3), "item": "FGL 3.3-55", "acceleration": np.eye(3),
 }  # fmt: skip
+
+
+# of a Pinocchio model of this arm, what to_pinocchio reads
+PINOCCHIO = SimpleNamespace(names=["universe", "joint1", "joint2"], nqs=[0, 1, 1], nvs=[0, 1, 1])
 
 
 class Subject(NamedTuple):
@@ -210,6 +215,7 @@ def special() -> dict[str, dict[str, Any]]:
         "robot.task_inertia": {"rows": ("vx", "vy"), "frame": "body"}, "robot.task_bias": {"rows": ("vx", "vy"), "frame": "body"},
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
+        **{f"robot.{name}_pinocchio": {"names": PINOCCHIO} for name in ("to", "from")},
         "no joints.reorder": {"array": [], "from_names": []}, "no joints.to_dict": {"array": []}, "no joints.to_array": {"values": {}},
         "no joints.locate": {"name": "base"}, "no joints.lock": {"positions": {}}, "no joints.with_parameters": {"parameters": []},
         "no joints.save": {"path": place / "arm3.toml"}, "no joints.torques_along": {"path": made["quintic"]},

@@ -11,7 +11,7 @@ import pytest
 from fuzz import calls, harness
 from fuzz.run import FUZZERS
 
-QUICK, LONG = 0.7, 7.0  # seconds of each fuzzer
+QUICK, LONG = 0.7, 4.0  # seconds of each fuzzer
 SEED = int(os.environ.get("DALEMBERT_FUZZ_SEED", "1000"))  # 0: new seeds every time
 SEED = SEED or random.SystemRandom().randrange(1, 10**9)
 

@@ -15,6 +15,8 @@ from dalembert.model.links import POSES, SEVERAL
 if TYPE_CHECKING:
     from dalembert.model.model import Model
 
+QUATERNION = "quaternion"  # instead of the unit of its entries
+ONE = ("",)  # what the number of a joint of one degree of freedom adds to its name
 OPEN = 1e-6  # the gap, in m or rad, from which on a loop counts as open
 
 
@@ -32,7 +34,7 @@ def hidden(model: "Model") -> set[str]:
 
 
 class Run(NamedTuple):
-    """A ball or free joint: where its positions begin in q, and its velocities in qd."""
+    """A joint: where its positions begin in q, and its velocities in qd."""
 
     joint: str
     kind: str
@@ -41,13 +43,13 @@ class Run(NamedTuple):
 
     @property
     def positions(self) -> slice:
-        """In q: the quaternion, and then the point."""
-        return slice(self.q, self.q + len(POSES[self.kind]))
+        """In q: of a ball or free joint the quaternion, and then the point."""
+        return slice(self.q, self.q + len(POSES.get(self.kind, SEVERAL.get(self.kind, ONE))))
 
     @property
     def velocities(self) -> slice:
-        """In qd: the angular velocity, and then the linear one."""
-        return slice(self.v, self.v + len(SEVERAL[self.kind]))
+        """In qd: of a ball or free joint the angular velocity, and then the linear one."""
+        return slice(self.v, self.v + len(SEVERAL.get(self.kind, ONE)))
 
 
 def position_names(robot: "Model") -> tuple[str, ...]:
@@ -58,13 +60,32 @@ def position_names(robot: "Model") -> tuple[str, ...]:
     return tuple(names)
 
 
+def position_units(robot: "Model") -> tuple[str, ...]:
+    """Units of the entries of q: rad, m, or that they are of a quaternion."""
+    units = [joint.unit for joint in robot.joints]
+    for run in reversed(robot.runs):
+        units[run.velocities] = [QUATERNION if part[0] == "q" else "m" for part in POSES[run.kind]]
+    return tuple(units)
+
+
+def joint_runs(robot: "Model") -> tuple[Run, ...]:
+    """The independent joints in order, each with all of its degrees of freedom."""
+    kinds = [(x.joint, x.kind) for x in robot.virtual] or [(x.joint.name, x.joint.kind) for x in robot.links]
+    several = {f"{name}.{SEVERAL[kind][0][0]}": (name, kind) for name, kind in kinds if kind in SEVERAL}
+    result = list[Run]()
+    q = v = 0
+    while v < robot.n:
+        joint = robot.joints[v]
+        name, kind = several.get(joint.name, (joint.name, joint.kind))
+        run = Run(name, kind, q, v)
+        result.append(run)
+        q, v = run.positions.stop, run.velocities.stop
+    return tuple(result)
+
+
 def runs(robot: "Model") -> tuple[Run, ...]:
     """The ball and free joints, in order: what is not the same in q and in qd."""
-    several = [(x.joint, x.kind) for x in robot.virtual] or [(x.joint.name, x.joint.kind) for x in robot.links]
-    posed = [(name, kind) for name, kind in several if kind in POSES]
-    places = [robot.joint_names.index(f"{name}.{SEVERAL[kind][0][0]}") for name, kind in posed]
-    order = sorted(range(len(posed)), key=places.__getitem__)
-    return tuple(Run(*posed[i], places[i] + k, places[i]) for k, i in enumerate(order))
+    return tuple(run for run in joint_runs(robot) if run.kind in POSES)
 
 
 def _generator(rng: Any) -> "np.random.Generator":
@@ -149,24 +170,75 @@ def to_dict(robot: "Model", array: Any) -> dict[str, Any]:
     return {name: array[..., i] if array.ndim > 1 else array[i].item() for i, name in enumerate(names)}
 
 
-def reorder(robot: "Model", array: Any, from_names: Any) -> Array:
-    """An array (..., k) whose last axis follows `from_names`, put into this robot's joint order (..., n).
+def reorder(robot: "Model", array: Any, from_names: Any = None, *, to_names: Any = None) -> Array:
+    """An array of joint values in another order: from that of `from_names`, or to that of `to_names`.
 
-    With the names of all positions (`position_names`) it is one of positions, (..., nq). Names that are not joints of this
-    robot are ignored; a joint that is not named is an error.
+    array: positions (..., nq) or velocities, accelerations or forces (..., n) along the last axis.
+    from_names: the order that the array has; the result has this robot's. Names that are not joints
+    of this robot are ignored, and a joint that is not named is an error.
+    to_names: the order of the result; the array has this robot's. A name that is not a joint of this
+    robot is an error, and joints that are not named are left out.
+
+    The name of a ball, free or planar joint stands for all of its numbers, which stay as they are
+    (`to_pinocchio` and `to_mujoco` convert them). Names of single entries, those of `position_names`
+    or `joint_names`, do as well.
+
+    >>> import dalembert as da
+    >>> arm = da.robot("planar_3r")
+    >>> arm.reorder([3.0, 1.0, 2.0], ["joint3", "joint1", "joint2"]).tolist()
+    [1.0, 2.0, 3.0]
+    >>> arm.reorder([1.0, 2.0, 3.0], to_names=["joint3", "joint1", "joint2"]).tolist()
+    [3.0, 1.0, 2.0]
     """
-    array, names = numbers(array, "the array to reorder", complex_=True), listed(from_names, "from_names")
-    for name in names:
-        text(name, "each of from_names")
-    if array.ndim == 0 or array.shape[-1] != len(names):
-        raise Error(f"{len(names)} names for an array of shape {array.shape}; the last axis must match")
-    place = {name: k for k, name in enumerate(names)}
-    if len(place) < len(names):
-        raise Error(f"joint {Counter(names).most_common(1)[0][0]!r} is named twice in from_names")
-    wanted = robot.position_names if set(robot.position_names) <= set(names) else robot.joint_names
-    for name in wanted:
-        choice(name, "joint in from_names:", names)
-    return array[..., [place[name] for name in wanted]]
+    array = numbers(array, "the array to reorder", complex_=True)
+    if (from_names is None) == (to_names is None):
+        order = "from_names, the order of the array, or to_names, the order of the result"
+        raise Error(f"reorder takes either {order}")
+    side, names = ("from_names", from_names) if to_names is None else ("to_names", to_names)
+    names = [text(name, f"each of {side}") for name in listed(names, side)]
+    runs = {run.joint: run for run in joint_runs(robot)}
+    lacking, sizes = "", list[int]()
+    for own, part in ((robot.position_names, "positions"), (robot.joint_names, "velocities")):
+        parts = {joint: own[getattr(run, part)] for joint, run in runs.items()}
+        named = [entry for name in names for entry in parts.get(name, (name,))]
+        if len(set(named)) < len(named):
+            raise Error(f"joint {Counter(named).most_common(1)[0][0]!r} is named twice in {side}")
+        given, wanted = (named, own) if to_names is None else (own, named)
+        if not set(wanted) <= set(given):
+            lacking = _lacking(robot.name, parts, side, named)
+            continue
+        sizes.append(len(given))
+        if array.ndim and array.shape[-1] == len(given):
+            return array[..., [given.index(entry) for entry in wanted]]
+    if not sizes:
+        raise Error(f"reorder: {lacking}")
+    whose = side if to_names is None else robot.name
+    size = " or ".join(map(str, dict.fromkeys(sizes)))
+    wanted_size = f"{whose} needs an array of size {size} along the last axis"
+    raise Error(f"reorder: {wanted_size}, got shape {array.shape}")
+
+
+def _lacking(robot: str, parts: dict[str, tuple[str, ...]], side: str, named: list[str]) -> str:
+    """What is missing on either side, in words; a joint by its name if all of its entries are."""
+    theirs = [name for name in named if all(name not in entries for entries in parts.values())]
+    ours = list[str]()
+    for joint, entries in parts.items():
+        missing = [entry for entry in entries if entry not in named]
+        ours += [joint] if len(missing) == len(entries) else missing
+    lists = [(side, ours), (robot, theirs)]
+    if side == "to_names":  # which may leave joints out
+        lists.reverse()
+    return "; ".join(f"{whose} has no {some_names(lost)}" for whose, lost in lists if lost)
+
+
+def some_names(names: list[str]) -> str:
+    """Names for a message, the first ten of them.
+
+    >>> some_names([f"j{k}" for k in range(13)])
+    "'j0', 'j1', 'j2', 'j3', 'j4', 'j5', 'j6', 'j7', 'j8', 'j9' and 3 more"
+    """
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(map(repr, names[:10])) + more
 
 
 def with_poses(robot: "Model", positions: Array, pose_of: Callable[[Run], Array]) -> Array:

@@ -30,12 +30,14 @@ def evaluate_states(
     at_rest: bool = False,
     everything: bool = False,
     names: bool = True,
+    allow_nan: bool = False,
     progress: Progress | None = None,
 ) -> int:
     """Inverse or forward dynamics of a file of states, into another file; returns how many states there were.
 
     `at_rest` reads positions only, all else is zero; `everything` writes the states (and t) beside the result. Memory does not grow
-    with the number of states.
+    with the number of states. NaN and infinities are refused, by row and column, unless `allow_nan`: they then stay
+    in their state.
     """
     described = quantity_named(quantity)
     if quantity not in ("inverse_dynamics", "forward_dynamics"):
@@ -49,7 +51,7 @@ def evaluate_states(
 
     def computed() -> Iterator[States]:
         nonlocal count, singular, first
-        for states in read_states(robot, source, wanted, progress):
+        for states in read_states(robot, source, wanted, progress, allow_nan=allow_nan):
             states |= {part: np.zeros((len(states["q"]), robot.n)) for part in described.inputs if part not in wanted}
             given = [states[x] for x in described.inputs]
             values = compile(robot, quantity, method)(*given)
