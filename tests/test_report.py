@@ -9,16 +9,18 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import browsing
 import numpy as np
 import pytest
 import screenshot
-from browsing import drawn, pixels
+from browsing import drawn, pixels, until
 from conftest import STRUCTURES, close, sweep
 
 import dalembert as da
 from dalembert.files import load_states
+from dalembert.files.layout import column_names
 from dalembert.studies import report
 from dalembert.studies.report import (
     analysis,
@@ -76,6 +78,30 @@ def test_the_move_keeps_to_the_limits(robot):
     assert np.ptp(motion.q, axis=0).min() > 0.01
     close(np.gradient(motion.q, motion.time, axis=0)[1:-1], motion.qd[1:-1], 1e-3)
     close(np.gradient(motion.qd, motion.time, axis=0)[1:-1], motion.qdd[1:-1], 1e-3)
+
+
+@pytest.mark.parametrize("name", ["solo12", "humanoid", "space_arm", "panda"])
+def test_charts_of_the_motion_have_each_position_under_its_own_name(name):
+    robot = da.robot(name)
+    rng = np.random.default_rng(0)
+    time = np.linspace(0.0, 1.0, 11)
+    velocity = rng.normal(size=robot.n)
+    q = np.stack([robot.integrate(robot.random_configuration(1), t * velocity) for t in time])
+    qd, qdd = np.broadcast_to(velocity, (11, robot.n)), np.zeros((11, robot.n))
+    motion = follow(robot, SimpleNamespace(time=time, q=q, qd=qd, qdd=qdd))
+    (figure,) = motion_sections.motion(robot, motion).figures
+    series = [line for panel in figure.panels for line in panel.series]
+    shown = {line.column: line for line in series}
+    states = {"q": q, "qd": qd, "qdd": qdd}
+    assert sorted(shown) == sorted(column_names(robot, list(states)))
+    for part, values in states.items():
+        for column, expected in zip(column_names(robot, [part]), values.T, strict=True):
+            assert shown[column].name == column.removeprefix(f"{part}_")
+            close(shown[column].values, expected, 0.0)
+    (panel,) = [p for p in figure.panels if (p.title, p.unit) == ("Position", "rad")]
+    for line in panel.series:
+        slope = np.gradient(line.values, time)
+        close(slope, shown[line.column.replace("q_", "qd_", 1)].values, 1e-9)
 
 
 def test_the_move_keeps_to_velocity_limits():
@@ -408,10 +434,7 @@ def test_the_arm_moves_when_played(visit):
     tab = visit("two_link")
     before, still = pose(tab, 1), pixels(tab)
     tab.click("#play")
-    for _ in range(2000):
-        tab.wait_for_timeout(50)
-        if tab.evaluate("state.now > first + 0.4"):
-            break
+    until(tab, "state.now > first + 0.4")
     tab.click("#play")
     assert np.abs(pose(tab, 1) - before).max() > 0.01 and pixels(tab) != still
     stopped = tab.evaluate("state.now")

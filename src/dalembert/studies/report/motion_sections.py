@@ -1,11 +1,14 @@
 """What happens along the motion: torques, inertias, quasi-velocities; and the energies of a free fall."""
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.files.layout import column_names
+from dalembert.files.layout import entries as entry_names
+from dalembert.model.positions import QUATERNION, position_units
 from dalembert.robots import Robot
 from dalembert.studies.report import analysis
 from dalembert.studies.report.charts import Panel, Series
@@ -15,6 +18,7 @@ from dalembert.studies.report.motion import SampledMotion, largest_torques
 
 LINES = 8  # of different colours in one chart
 ENTRIES = 36  # of the mass matrix that a page keeps
+STATE_PANELS = {"q": ("Position", ""), "qd": ("Velocity", "/s"), "qdd": ("Acceleration", "/s²")}
 NO_JOINTS = "<p>This robot has no joints.</p>"
 
 
@@ -30,16 +34,22 @@ def motion(robot: Robot, m: SampledMotion) -> Section:
     """Positions, velocities and accelerations; with many joints, those that move most are drawn."""
     if not robot.n:
         return Section("motion", "The motion", NO_JOINTS)
+    rates = [joint.unit for joint in robot.joints]
+    units = {"q": position_units(robot), "qd": rates, "qdd": rates}
     panels: list[Panel] = []
-    hidden = 0
-    for prismatic, unit in ((False, "rad"), (True, "m")):
-        chosen = [i for i, s in enumerate(_prismatic(robot)) if s == prismatic]
-        if chosen:
-            drawn = leaders(m.q, chosen)
-            hidden += len(chosen) - len(drawn)
-            panels.append(_lines(robot, "Position", unit, m.q, chosen, drawn, "q"))
-            panels.append(_lines(robot, "Velocity", f"{unit}/s", m.qd, chosen, drawn, "qd"))
-            panels.append(_lines(robot, "Acceleration", f"{unit}/s²", m.qdd, chosen, drawn, "qdd"))
+    hidden = False
+    for unit in ("rad", QUATERNION, "m"):
+        for part, (title, per_time) in STATE_PANELS.items():
+            chosen = [k for k, own in enumerate(units[part]) if own == unit]
+            if not chosen:
+                continue
+            # the same joints in all panels, unless positions have entries of their own
+            changes = m.qd if robot.runs and part != "q" else m.q
+            drawn = leaders(changes, chosen)
+            hidden = hidden or len(drawn) < len(chosen)
+            heading = "Orientation" if unit == QUATERNION else title
+            names, columns = entry_names(robot, part), column_names(robot, [part])
+            panels.append(_lines(heading, unit + per_time, names, getattr(m, part), chosen, drawn, columns))
     few = f" Of {robot.n} joints, the {LINES} of each kind that change most are plotted; the table has all." if hidden else ""
     caption = (
         f"Positions, velocities and accelerations of the joints along {escape(m.told)}.{few} Click a chart to move the arm there."
@@ -52,11 +62,24 @@ def leaders(values: Array, chosen: list[int]) -> list[int]:
     return sorted(sorted(chosen, key=lambda i: -float(np.ptp(values[:, i])))[:LINES])
 
 
-def _lines(robot: Robot, title: str, unit: str, values: Array, chosen: list[int], drawn: list[int], part: str = "") -> Panel:
-    """One line for each joint; those that are not drawn are kept for the table. `part` is what they are of a state."""
-    columns = column_names(robot, [part]) if part else [""] * robot.n
-    style = {i: f"s{i if robot.n <= LINES else drawn.index(i)}" for i in drawn}
-    return Panel(title, unit, tuple(Series(robot.joint_names[i], values[:, i], style.get(i, ""), columns[i]) for i in chosen))
+def _lines(
+    title: str,
+    unit: str,
+    names: Sequence[str],
+    values: Array,
+    chosen: list[int],
+    drawn: list[int],
+    columns: Sequence[str] = (),
+) -> Panel:
+    """One line for each chosen entry (T, names); those that are not drawn are kept for the table.
+
+    columns: what a table of states calls the entries, if they are states of the motion.
+    """
+    colours = range(len(names)) if len(names) <= LINES else {k: i for i, k in enumerate(drawn)}
+    styles = {k: f"s{colours[k]}" for k in drawn}
+    columns = columns or [""] * len(names)
+    series = [Series(names[k], values[:, k], styles.get(k, ""), columns[k]) for k in chosen]
+    return Panel(title, unit, tuple(series))
 
 
 def _few(robot: Robot) -> str:
@@ -176,9 +199,9 @@ def quasi(robot: Robot, m: SampledMotion) -> Section:
         return Section(key, title, verdict_html("doubt", f"Not for this robot: {escape(values)}."))
     locked = np.diagonal(robot.mass_matrix(m.q), axis1=-2, axis2=-1)
     everyone, drawn = list(range(robot.n)), leaders(values.nu, list(range(robot.n)))
-    nu = _lines(robot, "Quasi-velocities ν", "√kg m/s", values.nu, everyone, drawn)
-    share = _lines(robot, "Kinetic energy by joint, ν²/2", "J", values.nu**2 / 2, everyone, drawn)
-    push = _lines(robot, "Quasi-forces ε = m⁻¹τ", "√kg m/s²", values.epsilon, everyone, drawn)
+    nu = _lines("Quasi-velocities ν", "√kg m/s", robot.joint_names, values.nu, everyone, drawn)
+    share = _lines("Kinetic energy by joint, ν²/2", "J", robot.joint_names, values.nu**2 / 2, everyone, drawn)
+    push = _lines("Quasi-forces ε = m⁻¹τ", "√kg m/s²", robot.joint_names, values.epsilon, everyone, drawn)
     panels = [
         Panel(
             f"{robot.joint_names[k]}: D({k + 1})",
@@ -230,7 +253,14 @@ def energy(robot: Robot, m: SampledMotion) -> Section:
     panels = (
         Panel("Energy, from the start", "J", lines),
         Panel("Drift of the total", "J", (Series("drift", fall.balance, "s1"),)),
-        _lines(robot, "Joint velocities of the fall", _rate_unit(robot), fall.qd, everyone, leaders(fall.qd, everyone)),
+        _lines(
+            "Joint velocities of the fall",
+            _rate_unit(robot),
+            robot.joint_names,
+            fall.qd,
+            everyone,
+            leaders(fall.qd, everyone),
+        ),
     )
     caption = (
         f"The arm is released at the start of the motion and falls without torques ({escape(fall.told)}). "
