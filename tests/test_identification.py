@@ -102,6 +102,166 @@ def test_files_by_name_by_map_and_with_currents(tmp_path):
         da.Recording.load(tmp_path / "a.csv", arm, columns={"q": "actual_q_{}", "t": "stamp"}, gains=0.1)
 
 
+def table(path, head, *columns):
+    """Columns as CSV; those that hold words are lists of one word for each row, or a word."""
+    rows = len(columns[0])
+    cells = [[x] * rows if isinstance(x, str) else [str(y) for y in x] for x in columns]
+    path.write_text("\n".join([head, *map(",".join, zip(*cells, strict=True))]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("unit", "scale", "rate"), [("ns", 10**9, "1e-07"), ("us", 10**6, "0.0001"), ("ms", 1000, "0.1")])
+def test_clocks_in_other_units_are_refused_and_converted(tmp_path, unit, scale, rate):
+    arm, t, q, tau = arrays()
+    clock = 1_700_000_000 * scale + np.round(t * scale).astype(np.int64)  # since 1970
+    says = (
+        rf'has {rate} Hz and takes .* s if it is in seconds, 100 Hz in {unit}; time_unit="{unit}" converts it, time_unit="s" takes'
+    )
+    with pytest.raises(da.Error, match=f"the recording: time {says}"):
+        da.Recording(arm, clock, q, tau)
+    run = da.Recording(arm, clock, q, tau, time_unit=unit)
+    assert run.time[0] == 0 and np.abs(run.time - t).max() < 1e-15  # from integers: a float would hold 256 ns
+    assert run.rate == pytest.approx(100) and run.time_unit == "s"
+    assert da.Recording(arm, clock, q, tau, time_unit="s").rate == pytest.approx(float(rate), rel=1e-4)
+    head = "stamp,q1,q2,q3,tau1,tau2,tau3"
+    path = table(tmp_path / "run.csv", head, clock, *q.T, *tau.T)
+    with pytest.raises(da.Error, match=f"run.csv: column stamp {says}"):
+        da.Recording.load(path, arm, columns={"t": "stamp"})
+    assert np.abs(da.Recording.load(path, arm, columns={"t": "stamp"}, time_unit=unit).time - t).max() < 3e-7
+    np.savez(tmp_path / "run.npz", t=clock, q=q, tau=tau)
+    with pytest.raises(da.Error, match=f"run.npz: t {says}"):
+        da.Recording.load(tmp_path / "run.npz", arm)
+    assert da.Recording.load(tmp_path / "run.npz", arm, time_unit=unit).rate == pytest.approx(100, rel=1e-4)
+
+
+def test_clocks_that_could_be_in_two_units_and_clocks_in_seconds():
+    arm, t, q, tau = arrays()
+    with pytest.raises(da.Error, match=r'in seconds, 10 Hz in us, 1e\+04 Hz in ns; time_unit="us" converts it, time_unit="ns"'):
+        da.Recording(arm, 1e7 * t, q, tau)
+    assert da.Recording(arm, 20 * t, q, tau).rate == pytest.approx(5)  # as slow as may be
+    assert da.Recording(arm, 1.7e9 + t, q, tau).rate == pytest.approx(100, rel=1e-3)  # seconds since 1970
+    with pytest.raises(da.Error, match="unknown time_unit 'minutes'"):
+        da.Recording(arm, t, q, tau, time_unit="minutes")
+
+
+def test_a_clock_in_two_columns(tmp_path):
+    """Whole seconds alone stand still; with their nanoseconds they are a clock."""
+    arm, t, q, tau = arrays(1000)
+    nanoseconds = np.round(1e9 * t).astype(np.int64)
+    head = "header.stamp.secs,header.stamp.nsecs,q1,q2,q3,tau1,tau2,tau3"
+    columns = 1_700_000_000 + nanoseconds // 10**9, nanoseconds % 10**9, *q.T, *tau.T
+    path = table(tmp_path / "run.csv", head, *columns)
+    both = {"t": ["header.stamp.secs", "header.stamp.nsecs"], "q": ["q1", "q2", "q3"], "tau": ["tau1", "tau2", "tau3"]}
+    with pytest.raises(da.Error, match=r'header.stamp.secs stays the same in most rows: .* columns=\{"t": \["secs", "nsecs"\]\}'):
+        da.Recording.load(path, arm, columns={**both, "t": "header.stamp.secs"})
+    assert np.abs(da.Recording.load(path, arm, columns=both).time - t).max() < 1e-12
+    with pytest.raises(da.Error, match="are seconds and nanoseconds, so time_unit must be left out, got 'ns'"):
+        da.Recording.load(path, arm, columns=both, time_unit="ns")
+    with pytest.raises(da.Error, match="t is one column, or two, seconds and nanoseconds"):
+        da.Recording.load(path, arm, columns={**both, "t": ["a", "b", "c"]})
+
+
+def test_one_column_is_not_that_of_all_joints(tmp_path):
+    arm, t, q, tau = arrays()
+    path = table(tmp_path / "run.csv", "t,position,q2,q3,tau1,tau2,tau3", t, *q.T, *tau.T)
+    with pytest.raises(
+        da.Error, match=r"""q has 3 columns, and 'position' names one; write {} .* columns=\{"q": "position_{}"\}"""
+    ):
+        da.Recording.load(path, arm, columns={"q": "position"})
+    with pytest.raises(da.Error, match=r"q needs 3 columns, got 2: \['position', 'position', 'q2'\]"):
+        da.Recording.load(path, arm, columns={"q": ["position", "position", "q2"]})
+    with pytest.raises(da.Error, match="columns: q must be a list, got 5"):
+        da.Recording.load(path, arm, columns={"q": 5})
+    with pytest.raises(da.Error, match="columns: t must be a list, got 5"):
+        da.Recording.load(path, arm, columns={"t": 5})
+    twice = table(tmp_path / "twice.csv", "t,q1,q2,q3,q2,tau1,tau2,tau3", t, *q.T, q[:, 0], *tau.T)
+    with pytest.raises(da.Error, match="two columns are named 'q2'"):
+        da.Recording.load(twice, arm)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_refused"), [((0, 1, 2), False), ((1, 2, 3), False), ((0, 1, 2, 3), True), ((1, 2, 3, 4), True)]
+)
+def test_numbers_of_joints(tmp_path, numbers, is_refused):
+    """Of more columns than joints no number says which is which: a gripper may be the first or the last of them."""
+    arm, t, q, tau = arrays()
+    extra = [np.zeros((len(t), len(numbers) - 3))]
+    head = ",".join(["t", *(f"p{k}" for k in numbers), *(f"f{k}" for k in numbers)])
+    path = table(tmp_path / "run.csv", head, t, *np.hstack([q, *extra]).T, *np.hstack([tau, *extra]).T)
+    named = {"q": "p{}", "tau": "f{}"}
+    if is_refused:
+        with pytest.raises(da.Error, match=r"p0?.* are more than the 3 of q, .* list its columns in the order of the joints"):
+            da.Recording.load(path, arm, columns=named)
+        named = {part: [f"{name[0]}{k}" for k in numbers[:3]] for part, name in named.items()}
+    assert np.array_equal(da.Recording.load(path, arm, columns=named).q, q)
+
+
+ROS = {"t": "%time", "q": "field.position{}", "qd": "field.velocity{}", "tau": "field.effort{}"}
+
+
+def message(path, arm, t, order, *, names=None, parts=(), extra=0):
+    """A ROS message as `rostopic echo -p` writes it, of joints in some order and others behind them."""
+    n = arm.n + extra
+    words = [arm.joint_names[k] for k in order] + [f"finger{k}" for k in range(extra)] if names is None else names
+    kinds = ("name", "position", "velocity", "effort") if words else ("position", "velocity", "effort")
+    head = ",".join(["%time", "field.header.seq", *(f"field.{kind}{k}" for kind in kinds for k in range(n))])
+    columns = [np.hstack([x[:, order], np.zeros((len(t), extra))]).T for x in parts]
+    stamps = 1_700_000_000_000_000_000 + np.round(1e9 * t).astype(np.int64)
+    return table(path, head, stamps, range(len(t)), *words, *(x for part in columns for x in part))
+
+
+def test_the_order_of_the_joints_of_a_message(tmp_path):
+    arm = three_joints()
+    t = np.arange(100) / 100
+    q, qd, qdd = fourier(t, 3)
+    parts = q, qd, arm.inverse_dynamics(q, qd, qdd)
+    path = message(tmp_path / "run.csv", arm, t, [2, 0, 1], parts=parts, extra=2)
+    told = "joint1 is field.position1, joint2 is field.position2, joint3 is field.position0"
+    with pytest.warns(da.DataWarning, match=f"run.csv, line 1: joints are in the order that field.name0, .* say: {told}"):
+        run = da.Recording.load(path, arm, columns=ROS, time_unit="ns")
+    for part, x in zip(("q", "qd", "tau"), parts, strict=True):
+        assert np.array_equal(getattr(run, part), x)
+    same = message(tmp_path / "same.csv", arm, t, [0, 1, 2], parts=parts)
+    assert np.array_equal(da.Recording.load(same, arm, columns=ROS, time_unit="ns").q, q)  # and nothing to tell
+    other = message(tmp_path / "other.csv", arm, t, [0, 1, 2], names=["joint1", "joint2", "elbow"], parts=parts)
+    with pytest.raises(da.Error, match="the file names the joints joint1, joint2, elbow, and 'joint3' is not among them"):
+        da.Recording.load(other, arm, columns=ROS, time_unit="ns")
+
+
+def test_a_message_whose_order_nobody_knows(tmp_path):
+    arm, t, q, tau = arrays()
+    silent = message(tmp_path / "run.csv", arm, t, [2, 0, 1], names=[], parts=(q, q, tau))
+    with pytest.raises(da.Error, match=r"field.position0, .* are in the order of a ROS message, .* list its columns in the order"):
+        da.Recording.load(silent, arm, columns=ROS, time_unit="ns")
+    listed = {"t": "%time"} | {p: [f"field.{kind}{k}" for k in (1, 2, 0)] for p, kind in (("q", "position"), ("tau", "effort"))}
+    assert np.array_equal(da.Recording.load(silent, arm, columns=listed, time_unit="ns").q, q)
+    path = message(tmp_path / "swapped.csv", arm, t, [2, 0, 1], parts=(q, q, tau))
+    lines = path.read_text().splitlines()
+    lines[60] = lines[60].replace("joint3,joint1", "joint1,joint3")  # of another publisher
+    path.write_text("\n".join(lines))
+    with (
+        pytest.warns(da.DataWarning, match="joints are in the order"),
+        pytest.raises(da.Error, match=r"swapped.csv, line 61, column 3 \(field.name0\): 'joint1', but 'joint3' above"),
+    ):
+        da.Recording.load(path, arm, columns=ROS, time_unit="ns")
+
+
+def test_rows_of_a_file_without_numbers(tmp_path):
+    arm, t, q, tau = arrays()
+    q = q.copy()
+    q[40, 1] = np.nan
+    path = table(tmp_path / "run.csv", "t,q1,q2,q3,tau1,tau2,tau3", t, *q.T, *tau.T)
+    with pytest.raises(
+        da.Error, match=r"run.csv, line 42, column 3 \(q2\): nan is not a finite number; allow_nan=True leaves such rows out"
+    ):
+        da.Recording.load(path, arm)
+    with pytest.warns(da.DataWarning, match="row 41 without a number in q left out"):
+        assert len(da.Recording.load(path, arm, allow_nan=True)) == 99
+    np.savez(tmp_path / "run.npz", t=t, q=q, tau=tau)
+    with pytest.raises(da.Error, match=r"run.npz, row 41, column 2 of q: nan is not a finite number; allow_nan=True leaves"):
+        da.Recording.load(tmp_path / "run.npz", arm)
+
+
 # --- preparation --------------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +314,24 @@ def test_noise_lag_steps_and_an_irregular_clock(noisy):
     assert inside > 0.8 and possible(noisy.robot)
     assert (noisy.validation.filtered < 6).all() and (noisy.validation.raw > noisy.validation.filtered).all()
     assert "validation, %" in repr(noisy) and "filtered, %" in repr(noisy.validation)
+
+
+def test_validation_has_the_cutoff_of_the_fit():
+    """Recordings of other motions have other cutoffs of their own."""
+    arm = three_joints()
+    fast, slow = recorded(arm, 1, sigma=SIGMA), recorded(arm, 2, motion=7, sigma=SIGMA, size=0.2)
+    own = slow.prepare(delay=0.0).cutoff
+    found = da.identify(other(arm), fast, delay=0.0, validate=slow)
+    assert found.motion.cutoff != pytest.approx(own, rel=0.2)
+    assert found.validation.cutoff == found.motion.cutoff == found.cutoffs[0] == found.cutoffs[1]
+    same = da.identify(other(arm), fast, delay=0.0, validate=slow, cutoff=found.motion.cutoff, q_cutoff=found.motion.q_cutoff)
+    for part in ("filtered", "raw", "rms"):
+        assert getattr(found.validation, part) == pytest.approx(getattr(same.validation, part), rel=1e-9)
+    assert f"filtered below {found.motion.cutoff:.3g} Hz" in repr(found) and "filtered below" in repr(found.validation)
+    both = da.identify(other(arm), [slow, fast], delay=0.0, validate=slow)
+    low, high = f"{own:.3g}", f"{found.motion.cutoff:.3g}"
+    assert f"filtered below {low} to {high} Hz, validation below {high} Hz" in repr(both)
+    assert f"forces filtered below {high} Hz" in both.section().body
 
 
 def test_possible_bodies_fit_almost_as_well(noisy):
@@ -506,6 +684,26 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert main(["identify", "planar_3r", *given, *more]) == 0
     assert "validation, %" in capsys.readouterr().out and "identification" in (tmp_path / "found.html").read_text()
     assert da.load("found.toml").joints[0].damping == pytest.approx(0.5, rel=0.05)
+    odd = table.copy()
+    odd[:, 0] *= 1e9
+    np.savetxt("odd.csv", odd, delimiter=",", header=names, comments="")
+    here = ["identify", "planar_3r", "odd.csv", *given[1:], "--degrees"]
+    assert main(here) == 2
+    assert "column t has 1e-07 Hz and takes 5e+09 s if it is in seconds, 100 Hz in ns; --time-unit ns" in capsys.readouterr().err
+    assert main([*here, "--time-unit", "ns"]) == 0
+    odd[7, 1] = np.nan
+    np.savetxt("odd.csv", odd, delimiter=",", header=names, comments="")
+    capsys.readouterr()
+    assert main([*here, "--time-unit", "ns"]) == 1
+    told = "odd.csv, line 9, column 2 (pos_0): nan is not a finite number; --allow-nan leaves such rows out"
+    assert capsys.readouterr().err == f"dalembert: {told}\n"
+    assert main([*here, "--time-unit", "ns", "--allow-nan"]) == 0
+    assert "warning: odd.csv: row 8 without a number in q left out" in capsys.readouterr().err
+    assert main(["identify", "planar_3r", "run.csv", "--column", "q=pos_0", *given[3:], "--degrees"]) == 2
+    assert "q has 3 columns, and 'pos_0' names one; write {}" in capsys.readouterr().err
+    listed = ["--column", "q=pos_0,pos_1,pos_2", "--column", "current=amp_0, amp_1, amp_2"]
+    assert main(["identify", "planar_3r", "run.csv", *listed, *given[5:], "--degrees"]) == 0
+    capsys.readouterr()
     table[:, 4] *= -1
     np.savetxt("run.csv", table, delimiter=",", header=names, comments="")
     assert main(["identify", "planar_3r", *given, "--degrees"]) == 0

@@ -20,8 +20,9 @@ from dalembert.cli.motions import (
     motion_file,
     write_motion,
 )
-from dalembert.cli.parts import listed, one_of, progress, said, show
+from dalembert.cli.parts import allowing_nan, listed, one_of, progress, said, show
 from dalembert.errors import Error
+from dalembert.identification.clock import UNITS
 from dalembert.identification.columns import TERMS
 from dalembert.identification.search import CRITERIA
 from dalembert.robots import Robot
@@ -90,9 +91,14 @@ def identify(
             "--column",
             metavar="PART=NAME",
             help="The names of columns, for t, q, qd, tau or current, as in q=actual_q_{} or t=timestamp; {} stands for the "
-            "name of a joint, its number from 1, or its number from 0. Repeat it for more.",
+            "name of a joint, its number from 1, or its number from 0; or a list NAME,NAME,... in the order of the joints, for t "
+            "seconds and nanoseconds. Repeat it for more.",
         ),
     ] = None,
+    time_unit: Annotated[
+        str | None, one_of(UNITS, help="Unit of the clock: one of {}. Default: s, and an error where that cannot be.")
+    ] = None,
+    allow_nan: Annotated[bool, typer.Option("--allow-nan", help="Leave out rows with NaN or infinities.")] = False,
     degrees: Annotated[bool, typer.Option("--degrees", help="Positions (and velocities) are in degrees.")] = False,
     cutoff: Annotated[
         float | None,
@@ -115,10 +121,12 @@ def identify(
         part, equals, name = text.partition("=")
         if not equals:
             raise Error(f"--column must be PART=NAME, such as q=actual_q_{{}}, got {text!r}")
-        named[part] = name
+        named[part] = [x.strip() for x in name.split(",")] if "," in name else name
+    told: dict[str, Any] = {"gains": one_or_several(gains, "--gains"), "degrees": degrees or None, "time_unit": time_unit}
 
     def read(path: str) -> da.Recording:
-        return da.Recording.load(path, robot, columns=named, gains=one_or_several(gains, "--gains"), degrees=degrees or None)
+        with allowing_nan("leaves such rows out"):
+            return da.Recording.load(path, robot, columns=named, allow_nan=allow_nan, **told)
 
     lag: float | str = delay if delay == "auto" else values(delay, "--delay, if not auto,", (1,))[0]
     with progress("identifying") as bar, warnings.catch_warnings():
@@ -152,6 +160,8 @@ COMMANDS = (
             "dalembert identify arm.urdf run1.csv run2.csv --validate other.csv -o identified.toml --report identified.html",
             "dalembert identify arm.urdf log.csv --column t=timestamp --column q=actual_q_{} --column current=current_{} "
             "--gains 0.1 --degrees",
+            "dalembert identify arm.urdf joint_states.csv --column t=%time --time-unit ns --column q=field.position{} "
+            "--column tau=field.effort{}",
         ],
     ),
 )

@@ -64,7 +64,7 @@ def identify(
     prior: another robot, or False for none. What forces do not depend on is then that of small bodies, and named in the notes.
     weight: of the prior; 0.01 is a standard deviation of ten times the value.
     fixed: known parameters by name, such as {"total_mass": 18.4, "m[link2]": 3.9}; `total_mass` is that of all moving links.
-    validate: a recording, or several, that the result is tried on.
+    validate: a recording, or several, that the result is tried on, with forces low-passed as in the fit.
     cutoff, q_cutoff, delay, standstill: see `Recording.prepare`.
 
     >>> import dalembert as da, numpy as np
@@ -77,7 +77,7 @@ def identify(
     """
     optional("scipy.signal")
     instance(robot, Robot, "the robot of identify")
-    options = {"cutoff": cutoff, "q_cutoff": q_cutoff, "delay": delay, "standstill": standstill}
+    options: dict[str, Any] = {"cutoff": cutoff, "q_cutoff": q_cutoff, "delay": delay, "standstill": standstill}
     if robot.n == 0:
         raise Error(f"{robot.name} has no joints to identify")
     known, notes = _prior(robot, prior)
@@ -87,7 +87,8 @@ def identify(
     friction = several(friction, "friction")
     if "load" in friction:
         given = list(given)
-    flow = _counted(given, options, tell)
+    filters = list[tuple[float, float]]()
+    flow = _counted(given, options, tell, filters)
     first = next(flow, None)
     if first is None:
         raise Error("identify needs at least one recording")
@@ -97,7 +98,7 @@ def identify(
     notes += _resting(first[0])
     data = reduced(columns.plain, _chained(first, flow))
     if "load" in columns.terms:
-        data, columns = _with_load(data, columns, known, _counted(given, options, tell))
+        data, columns = _with_load(data, columns, known, _counted(given, options, tell, filters))
     values = columns.values(known)
     estimate = solve(data, data.base.matrix @ values)
     x = _consistent(data, estimate, columns, values, weight, fixed) if flag(consistent, "consistent") else None
@@ -113,7 +114,10 @@ def identify(
     notes = [*notes, *more]
     if told := [note for note in notes if THIN not in note]:
         warn(f"identify: {'; '.join(told)}", DataWarning)
-    result = Identification(made, known, columns, x, data, estimate, consistent, tuple(notes), options, first[0])
+    cutoffs, q_cutoffs = zip(*filters, strict=True)
+    options |= {"cutoff": max(cutoffs), "q_cutoff": max(q_cutoffs)}
+    ends = min(cutoffs), max(cutoffs)
+    result = Identification(made, known, columns, x, data, estimate, consistent, tuple(notes), options, first[0], ends)
     if validate is not None:
         checked = list(given_recordings(validate, robot))
         result = replace(result, validation=result.validate(checked))
@@ -123,11 +127,15 @@ def identify(
 # --- recordings -----------------------------------------------------------------------------------------------------------------
 
 
-def _counted(given: Iterable[Recording], options: Mapping[str, Any], tell: Progress) -> Iterator[Within]:
-    """All motions, while it is told how many recordings are done."""
+def _counted(
+    given: Iterable[Recording], options: Mapping[str, Any], tell: Progress, filters: list[tuple[float, float]]
+) -> Iterator[Within]:
+    """All motions, while their cutoffs are noted, and it is told how many recordings are done."""
     total = len(given) if isinstance(given, list) else 0
     for k, recording in enumerate(given):
-        yield from motions(recording, options)
+        for motion, inner in motions(recording, options):
+            filters.append((motion.cutoff, motion.q_cutoff))
+            yield motion, inner
         tell(k + 1, max(total, k + 1))
 
 

@@ -36,7 +36,8 @@ def _errors(found: Identification) -> str:
     ]
     caption = "Residuals of the joint forces, in percent of the root mean square of the measured ones; joints at rest are left out"
     if checked:
-        caption += ". Validation is on other recordings: of filtered forces, and of raw ones, with their noise"
+        below = f"{number(checked.cutoff)} Hz"
+        caption += f". Validation is on other recordings: of forces filtered below {below}, and of raw ones, with their noise"
     return table_html(["joint", *parts], rows, caption=caption)
 
 

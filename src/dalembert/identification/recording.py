@@ -10,7 +10,9 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import flag, instance, numbers, text
 from dalembert.errors import DataWarning, Error, warn
+from dalembert.identification.clock import in_seconds
 from dalembert.identification.reading import read
+from dalembert.model.degrees import position_doubt
 from dalembert.robots import Robot
 from dalembert.storage import limits
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 LEAST = 30  # samples
 PART = 100_000  # samples that are checked at once
-FULL_TURNS = 4 * np.pi  # positions beyond are doubted
 GAP = 1.75  # spacings: more is a gap
 LOST = 0.1  # share of rows that may be left out
 
@@ -42,6 +43,8 @@ class Recording:
 
     degrees: True converts q and qd; False takes them as radians whatever they are; None (the default) takes them as radians and
     rejects those that look like degrees.
+    time_unit: of `time`, "s", "ms", "us" or "ns"; in all but "s" it is counted from the first sample. None
+    (the default) takes it as seconds and rejects a clock with less than 5 samples a second.
 
     >>> import dalembert as da, numpy as np
     >>> arm = da.robot("two_link")
@@ -57,12 +60,13 @@ class Recording:
     qd: Any = None
     name: str = "the recording"
     degrees: bool | None = None
+    time_unit: str | None = None
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         n = identifiable(instance(self.robot, Robot, "the robot of a recording")).n
         text(self.name, "the name of a recording")
-        keep: dict[str, Any] = {"time": _floats(self.time, "time", self.name)}
+        keep: dict[str, Any] = {"time": in_seconds(self.time, self.time_unit, f"{self.name}: time")}
         for part in ("q", "tau", *(["qd"] if self.qd is not None else [])):
             keep[part] = _floats(getattr(self, part), part, self.name)
             if keep[part].shape != (*keep["time"].shape, n) or keep["time"].ndim != 1:
@@ -76,7 +80,9 @@ class Recording:
             keep["q"] = np.radians(keep["q"])
             keep |= {"qd": np.radians(keep["qd"])} if "qd" in keep else {}
         notes += _constant(self.robot, keep["tau"])
-        for name, value in {**keep, "notes": tuple(notes), "degrees": False if turned else self.degrees}.items():
+        degrees, time_unit = False if turned else self.degrees, "s" if self.time_unit else None
+        keep |= {"notes": tuple(notes), "degrees": degrees, "time_unit": time_unit}
+        for name, value in keep.items():
             object.__setattr__(self, name, value)
         if notes:
             warn(f"{self.name}: {'; '.join(notes)}", DataWarning)
@@ -106,7 +112,7 @@ class Recording:
 
     def _part(self, start: int, end: int) -> "Recording":
         made = object.__new__(Recording)
-        for name in ("robot", "name", "degrees", "notes"):
+        for name in ("robot", "name", "degrees", "time_unit", "notes"):
             object.__setattr__(made, name, getattr(self, name))
         for name in ("time", "q", "tau", "qd"):
             value = getattr(self, name)
@@ -154,16 +160,21 @@ class Recording:
         gains: Any = None,
         motors: Any = None,
         degrees: bool | None = None,
+        time_unit: str | None = None,
+        allow_nan: bool = False,
         limit: int = limits.ARRAYS,
     ) -> "Recording":
         """A recording from a CSV or NPZ file.
 
         Columns are named t (or time), q_<joint>, tau_<joint> and qd_<joint>, or q1, q2, ...; an NPZ file has arrays t, q, tau, qd.
         columns: other names, {"t": "timestamp", "q": "actual_q_{}", "current": [...]}: a list, or one name with {} for the joint,
-        its number from 1, or from 0.
+        its number from 1, or from 0. Where columns name0, name1, ... hold names of joints, as of ROS messages,
+        they say which number is which joint. A clock in two columns, seconds and nanoseconds, is a list of both.
         gains: N m/A of each motor (or one for all), for files with columns or an array `current` in place of tau.
         motors: the matrix (m, n) by which speeds of the motors are matrix @ qd, True for that of the robot's transmission: tau of
         the joints is its transpose times the forces of the motors, which the file then has.
+        degrees, time_unit: as of a `Recording`.
+        allow_nan: whether rows with NaN or infinities are left out, with a `DataWarning`; they are errors otherwise.
 
         >>> import dalembert as da, tempfile
         >>> arm = da.robot("two_link")
@@ -172,8 +183,18 @@ class Recording:
         ...     da.Recording.load(path, arm, columns={"tau": "tau_joint{}"})
         <Recording of two_link: 201 samples, 2 s, 100 Hz>
         """
-        name, states = read(path, robot, columns, gains, motors, limit)
-        return Recording(robot, states["t"], states["q"], states["tau"], states.get("qd"), name=name, degrees=degrees)
+        name, states = read(
+            path,
+            robot,
+            columns=columns,
+            gains=gains,
+            motors=motors,
+            time_unit=time_unit,
+            allow_nan=allow_nan,
+            limit=limit,
+        )
+        arrays = states["t"], states["q"], states["tau"], states.get("qd")
+        return Recording(robot, *arrays, name=name, degrees=degrees, time_unit="s")
 
 
 def _floats(given: Any, part: str, name: str) -> Array:
@@ -243,16 +264,8 @@ def _in_radians(recording: Recording, keep: dict[str, Array]) -> bool:
     """Whether positions are to be converted; an error where nobody said so and they look like degrees."""
     if recording.degrees is not None:
         return flag(recording.degrees, "degrees")
-    robot = recording.robot
-    reach = np.maximum(np.abs(keep["q"].min(axis=0)), np.abs(keep["q"].max(axis=0)))
-    for j, joint in enumerate(robot.joints):
-        end = max(abs(joint.lower), abs(joint.upper))
-        far = reach[j] > (3 * end if np.isfinite(end) and end > 0 else FULL_TURNS)
-        if joint.kind == "revolute" and far and reach[j] > FULL_TURNS / 2:
-            raise Error(
-                f"{recording.name}: positions look like degrees: q of {joint.name} reaches {reach[j]:.4g} rad; "
-                "degrees=True converts them, degrees=False takes them as they are"
-            )
+    if doubt := position_doubt(recording.robot, keep["q"], measured=True):
+        raise Error(f"{recording.name}: {doubt}; degrees=True converts them, degrees=False takes them as they are")
     return False
 
 

@@ -72,8 +72,8 @@ class Weak(NamedTuple):
 class Validation:
     """Errors of predicted forces, (n,) each: in percent of the root mean square of the measured ones, and in N m or N.
 
-    Filtered: both low-passed; raw: neither. Rows of joints at rest are left out; `moving` is the share of the others. Where a joint
-    is at rest throughout, there is no error: NaN.
+    Filtered: both low-passed at `cutoff`, that of the fit; raw: neither. Rows of joints at rest are left
+    out; `moving` is the share of the others. Where a joint is at rest throughout, there is no error: NaN.
     """
 
     joints: tuple[str, ...]
@@ -81,17 +81,21 @@ class Validation:
     raw: Array
     rms: Array  # of the filtered error
     moving: Array
+    cutoff: float  # Hz
 
     def __repr__(self) -> str:
         rows = [["joint", "filtered, %", "raw, %", "rms", "moving, %"]]
         parts = (self.filtered, self.raw, self.rms, 100 * self.moving)
         rows += [[name, *cells([x[j] for x in parts])] for j, name in enumerate(self.joints)]
-        return table(rows, right=True)
+        return f"filtered below {self.cutoff:.3g} Hz\n{table(rows, right=True)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification:
-    """The result of `identify`. `robot` saves, simulates and generates code; `base`, `covariance` are of least squares alone."""
+    """The result of `identify`. `robot` saves, simulates and generates code; `base`, `covariance` are of least squares alone.
+
+    `cutoffs` are the least and the greatest of the recordings, in Hz; validation has the greatest.
+    """
 
     robot: Robot
     prior: Robot
@@ -103,12 +107,13 @@ class Identification:
     notes: tuple[str, ...]
     options: Mapping[str, Any]
     motion: Prepared  # of the first recording, for figures
+    cutoffs: tuple[float, float]
     validation: Validation | None = None
 
     def __repr__(self) -> str:
         kind = "possible bodies" if self.consistent else "least squares"
         lines = [f"{self.robot.name}: {len(self.base.names)} base parameters of {len(self.values)}, {kind}"]
-        lines.append(f"{delay_words(self.motion)}, filtered below {self.motion.cutoff:.3g} Hz")
+        lines.append(f"{delay_words(self.motion)}, filtered below {self.cutoff_words}")
         rows = [["joint", "residual, %", "rms", *(["validation, %", "raw, %"] if self.validation else [])]]
         error, rms = self.residual, self.estimate.residual
         for j, name in enumerate(self.robot.joint_names):
@@ -119,6 +124,14 @@ class Identification:
         told = wrapped(", ".join(x.name for x in weak), f"{len(weak)} weak: ") if weak else wrapped(SURE)
         lines += [told, wrapped(self.undetermined_words)] if self.undetermined else [told]
         return "\n".join([*lines, *(wrapped(note, "note: ") for note in self.notes)])
+
+    @property
+    def cutoff_words(self) -> str:
+        """Where forces were filtered: each recording has its own cutoff, if none is given."""
+        least, greatest = (f"{cutoff:.3g}" for cutoff in self.cutoffs)
+        if least == greatest:
+            return f"{greatest} Hz"
+        return f"{least} to {greatest} Hz{f', validation below {greatest} Hz' if self.validation else ''}"
 
     @property
     def base(self) -> BaseEstimate:
@@ -257,7 +270,7 @@ class Identification:
         return self.columns(q, qd, qdd) @ self.values
 
     def validate(self, recordings: Any) -> Validation:
-        """How well forces of other recordings are predicted: a `Recording`, a file, or several."""
+        """How well forces of other recordings, low-passed as in the fit, are predicted: a `Recording`, a file, or several."""
         squares, size = np.zeros((2, 2, self.robot.n))
         count, total = np.zeros(self.robot.n), 0
         for recording in given_recordings(recordings, self.robot):
@@ -271,7 +284,7 @@ class Identification:
                 count, total = count + rows.sum(axis=0), total + int(within.sum())
         relative = np.where(count > 0, 100 * np.sqrt(squares / np.where(size > 0, size, 1.0)), np.nan)
         rms = np.where(count > 0, np.sqrt(squares[0] / np.maximum(count, 1)), np.nan)
-        return Validation(self.robot.joint_names, relative[0], relative[1], rms, count / max(total, 1))
+        return Validation(self.robot.joint_names, relative[0], relative[1], rms, count / max(total, 1), self.cutoffs[1])
 
     def plot(self, recording: Any = None) -> Any:
         """A matplotlib figure: forces measured and predicted, residuals over time and speed, their autocorrelation, parameters."""

@@ -1,0 +1,63 @@
+"""The clocks of recordings: their units, and clocks that cannot be in seconds."""
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.algebra.spatial import Array
+from dalembert.arguments import choice, numbers
+from dalembert.errors import Error
+
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of which one second has so many
+SLOWEST, FASTEST = 5.0, 20_000.0  # Hz, at which arms are recorded
+SAMPLES = 100_000  # that show the rate
+
+
+def in_seconds(given: Any, unit: str | None, what: str) -> Array:
+    """Times in seconds, from the first one if they are in another unit.
+
+    Without a unit, a clock that would be too slow for one in seconds is refused.
+
+    >>> in_seconds([1_700_000_000_000_000_000, 1_700_000_000_004_000_000], "ns", "time").tolist()
+    [0.0, 0.004]
+    """
+    time = numbers(given, what)
+    if unit is None:
+        _check_rate(time, what)
+    elif choice(unit, "time_unit", UNITS) != "s":
+        return _from_the_first(time) / UNITS[unit]
+    return time.astype(float, copy=False)
+
+
+def with_fraction(seconds: Array, nanoseconds: Array) -> Array:
+    """Times from the first one, in seconds, of a clock in two columns."""
+    return _from_the_first(seconds) + 1e-9 * nanoseconds
+
+
+def _from_the_first(time: Array) -> Array:
+    """Differences, exact for integers: of nanoseconds since 1970 a float shows 256 only."""
+    if time.dtype.kind in "iub":
+        time = time.astype(np.int64)
+    first = time[np.isfinite(time)][:1]
+    return time - (first[0] if first.size else 0)
+
+
+def _check_rate(time: Array, what: str) -> None:
+    if time.ndim != 1:
+        return
+    steps = np.diff(time[:SAMPLES].astype(float))
+    forward = steps[(steps > 0) & np.isfinite(steps)]
+    if not forward.size or (rate := 1 / float(np.median(forward))) >= SLOWEST:
+        return
+    if 2 * np.count_nonzero(steps == 0) > len(steps):
+        raise Error(
+            f"{what} stays the same in most rows: is the fraction of its seconds in another column? "
+            'columns={"t": ["secs", "nsecs"]} takes both, seconds and nanoseconds'
+        )
+    others = {unit: rate * count for unit, count in UNITS.items() if SLOWEST <= rate * count <= FASTEST}
+    meant = "".join(f", {other:.4g} Hz in {unit}" for unit, other in others.items())
+    converts = "".join(f'time_unit="{unit}" converts it, ' for unit in others)
+    raise Error(
+        f"{what} has {rate:.3g} Hz and takes {float(forward.sum()):.3g} s if it is in seconds{meant}; "
+        f'{converts}time_unit="s" takes it as it is'
+    )
