@@ -70,14 +70,13 @@ def test_coupled_robots(name):
 
 def test_what_is_written_of_a_coupling():
     made = da.equations(follower(-1.0), where="book")  # the second link keeps its direction
-    assert str(made.M[0, 0]) == "l**2*(m1/3 + m2)" and str(made.C[0, 0]) == "0"
-    assert str(made.g[0]) == "l*g*(m1/2 + m2)*cos(q1)"
+    assert str(made.M[0, 0]) == "l1**2*(m1/3 + m2)" and str(made.C[0, 0]) == "0"
+    assert str(made.g[0]) == "l1*g*(m1/2 + m2)*cos(q1)"
     assert str(made).startswith("# coordinates: q1 is joint1; joint2 = -q1\n")
     half = da.equations(follower(0.5), where="book")
-    assert str(half.g[0]) == "l*g*((m1/2 + m2)*cos(q1) + 3*m2*cos(3*q1/2)/4)"
-    assert (
-        half.g[0].latex() == r"l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{3}{4} m_2 \cos(\frac{3}{2} \theta_1)\bigr)"
-    )
+    assert str(half.g[0]) == "g*(l1*(m1/2 + m2)*cos(q1) + 3*m2*l2*cos(3*q1/2)/4)"
+    first, second = r"l_1 \bigl(\frac{1}{2} m_1 + m_2\bigr) C_1", r"\frac{3}{4} m_2 l_2 \cos(\frac{3}{2} \theta_1)"
+    assert half.g[0].latex() == rf"g \bigl({first} + {second}\bigr)"
     assert half.g[0].diff("q1").sympy() == sympy.diff(half.g[0].sympy(), "q1")
     assert half.potential_energy.diff("q1") == half.g[0]
 
@@ -129,11 +128,11 @@ def test_loops(name):
 
 def test_what_is_written_of_a_four_bar():
     made = da.equations(da.robot("four_bar"), where="book")
-    assert [x.latex() for x in made.phi] == ["-b_3 + b_2 C_1 - w_1 C_3 + u_1 C_{12}", "b_2 S_1 - w_1 S_3 + u_1 S_{12}"]
-    assert str(made.phi[1]) == "b2*sin(q1 + 1.82347658194) - w1*sin(q3 + 1.31811607165) + u1*sin(q1 + q2)"
-    assert str(made.G[0, 0]) == "1" and made.G[2, 0].latex() == r"\dfrac{b_2 S_2}{w_1 S_{12-3}}"
-    assert made.G[1, 0].latex() == r"-\dfrac{b_2 S_{1-3} + u_1 S_{12-3}}{u_1 S_{12-3}}"
-    assert str(made.g[0]).startswith("g*(b2*(m1/2 + m2)*cos(q1 + 1.8")  # centres of mass are halfway along their own links
+    assert [x.latex() for x in made.phi] == ["-b_3 + l_1 C_1 - l_3 C_3 + l_2 C_{12}", "l_1 S_1 - l_3 S_3 + l_2 S_{12}"]
+    assert str(made.phi[1]) == "l1*sin(q1 + 1.82347658194) - l3*sin(q3 + 1.31811607165) + l2*sin(q1 + q2)"
+    assert str(made.G[0, 0]) == "1" and made.G[2, 0].latex() == r"\dfrac{l_1 S_2}{l_3 S_{12-3}}"
+    assert made.G[1, 0].latex() == r"-\dfrac{l_1 S_{1-3} + l_2 S_{12-3}}{l_2 S_{12-3}}"
+    assert str(made.g[0]).startswith("g*((m1*l_c1 + m2*l1)*cos(q1 + 1.8")  # not l1/2: the inertias are not those of rods
     assert "in independent joints y = (q1), which z = (q2, q3) follow" in str(made)
     J = sympy.Matrix([[sympy.diff(row, f"q{j + 1}") for j in range(3)] for row in made.sympy()["phi"]])
     assert sympy.simplify(J - made.sympy()["J"]) == sympy.zeros(2, 3)

@@ -338,8 +338,8 @@ def test_squares_and_twice_the_same():
 def test_numbers_stand_in_front_or_last():
     """Never in the middle of a product: (a + b)/2*(c + d) reads like a fraction with both brackets below."""
     e = da.equations(da.robot("planar_3r"), where="book")
-    assert str(e.C[0, 2]) == "-m3*a3*(a2*sin(q3) + a1*sin(q2 + q3))*(qd1 + qd2 + qd3)/2"
-    assert e.C[0, 2].latex().startswith(r"-\frac{1}{2} m_3 a_3 \bigl(")
+    assert str(e.C[0, 2]) == "-m3*l3*(l2*sin(q3) + l1*sin(q2 + q3))*(qd1 + qd2 + qd3)/2"
+    assert e.C[0, 2].latex().startswith(r"-\frac{1}{2} m_3 l_3 \bigl(")
 
 
 def test_names_that_are_taken():
@@ -493,15 +493,78 @@ def test_shorthand_of_many_joints():
 def test_book_letters():
     """where="book" is what the book's arm needs, and what a robot is worth."""
     e = two_link(where="book")
-    assert str(e) == str(two_link())
-    assert e.values == {"m1": 1.0, "m2": 1.0, "l": 1.0, "g": 9.8062}
+    assert e.values == {"m1": 1.0, "m2": 1.0, "l1": 1.0, "l2": 1.0, "g": 9.8062}
     for name in ("planar_3r", "rp", "spatial", "random:RPR", "stanford"):
         robot = arm(name)
         q, qd, qdd = np.random.default_rng(3).uniform(-1, 1, (3, robot.n))
         close(da.equations(robot, where="book").evaluate(q, qd, qdd).tau, robot.inverse_dynamics(q, qd, qdd), 1e-12)
-    heavy = da.equations(da.robot("two_link"), ("inertia", "length"), where="book")  # masses stay numbers
+    heavy = da.equations(da.robot("two_link"), ("com", "inertia", "length"), where="book")  # masses stay numbers
     close(heavy.evaluate([0.3, 0.4]).M, da.robot("two_link").mass_matrix([0.3, 0.4]), 1e-14)
-    assert heavy.names == ("l",)
+    assert heavy.names == ("l1", "l2")
+
+
+def chain(links, convention="standard"):
+    """A planar arm of two links: mass, length, centre of mass from the joint, inertia about it."""
+    rows = []
+    before = 0.0
+    for mass, length, middle, moments in links:
+        standard = convention == "standard"
+        com = (middle - length, 0, 0) if standard else (middle, 0, 0)
+        body = da.Inertia(mass, com, np.diag(moments))  # not checked: books give one moment in a plane
+        rows.append(da.DHRow(a=length if standard else before, inertia=body))
+        before = length
+    return da.Robot.from_dh(rows, convention=convention, gravity=(0, -9.81, 0))
+
+
+def rods(m1, m2, l1, l2):
+    return [(m, l, l / 2, (0, m * l * l / 12, m * l * l / 12)) for m, l in ((m1, l1), (m2, l2))]
+
+
+def masses(m1, m2, l1, l_c2):
+    """A point mass at the end of link 1, and one somewhere on link 2, which has no end in modified tables."""
+    return [(m1, l1, l1, (0, 0, 0)), (m2, 0.7, l_c2, (0, 0, 0))]
+
+
+def bodies(m1, m2, l1, l2, l_c1, l_c2, Ixx1, Iyy1, Izz1, I2):
+    return [(m1, l1, l_c1, (Ixx1, Iyy1, Izz1)), (m2, l2, l_c2, (0, 0, I2))]
+
+
+ROUND = {  # numbers between which there are many simple ratios
+    "rods": (rods, "standard", {"m1": 1.0, "m2": 1.0, "l1": 1.0, "l2": 1.0}),
+    "modified rods": (lambda m1, m2, l1: rods(m1, m2, l1, 0.0), "modified", {"m1": 1.0, "m2": 1.0, "l1": 1.0}),
+    "point masses": (masses, "modified", {"m1": 1.0, "m2": 2.0, "l1": 0.5, "l_c2": 0.5}),
+    "bodies": (
+        bodies,
+        "standard",
+        {"m1": 2.0, "m2": 1.0, "l1": 0.5, "l2": 0.5, "l_c1": 0.25, "l_c2": 0.1}
+        | {"Ixx1": 0.02, "Iyy1": 0.1, "Izz1": 0.1, "I2": 0.05},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROUND)
+def test_book_letters_are_general(name):
+    """Put in other values of the letters: the equations are those of a robot with these numbers."""
+    build, convention, own = ROUND[name]
+    made = da.equations(chain(build(**own), convention), where="book")
+    assert set(made.names) == {*own, "g"}
+    rng = np.random.default_rng(5)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 2))
+    close(made.evaluate(q, qd, qdd).tau, chain(build(**own), convention).inverse_dynamics(q, qd, qdd), 1e-13)
+    others = {letter: value * rng.uniform(1.0, 1.3) for letter, value in own.items()}
+    other = chain(build(**others), convention)
+    close(made.evaluate(q, qd, qdd, parameters=others).tau, other.inverse_dynamics(q, qd, qdd), 1e-13)
+
+
+def test_book_letters_that_the_user_has_taken(tmp_path):
+    """A letter of the user's is not taken for something else, and what l_c is stands in the document."""
+    arm = chain(bodies(**ROUND["bodies"][2]))
+    text = da.equations(arm, where="book").save(tmp_path / "eom.txt").read_text("utf-8")
+    assert "l_c1 = 0.25  # centre of mass of link 1 from its joint along x, m\n" in text
+    crossed = da.derive(arm, where={"ax1": "l2", "m1": "I2"})
+    assert "$l_2 = 0.5$: length after joint 1 along x, m (ax1)" in crossed.markdown()
+    assert "$a_{x2} = 0.5$: length after joint 2 along x, m (ax2)" in crossed.markdown()
+    assert crossed.check.difference < 1e-12
 
 
 def uneven():

@@ -290,9 +290,10 @@ def equations(
 
     `symbols` are the parts of the robot that are written as symbols, any of mass, com, inertia, length, gravity; the rest stays
     numbers; symbols=() or "none" keeps them all. `where` gives symbols another meaning, a number or an expression of symbols, old
-    and new: {"ax1": "l", "cx1": "-l/2"}; where="book" does so as books would, with l for equal lengths and m l^2/12 for the
-    inertia of a rod. Meanings must be true of the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method`
-    computes the mass matrix. Armature counts in M, as numbers; friction is left out.
+    and new: {"ax1": "l", "cx1": "-l/2"}; where="book" does so as books would, with l1 for the length of a link, l_c1 from its
+    joint to its centre of mass, and m1 l1^2/12 for the inertia of a rod; the equations hold for all values of these letters.
+    Meanings must be true of the robot: {"m1": "M", "m2": "2*M"} is rejected where m2 is not twice m1. `method` computes the
+    mass matrix. Armature counts in M, as numbers; friction is left out.
 
     Coupled robots have them in their independent coordinates y, q = B y + b, where the factors of joints that turn are simple
     fractions. Robots with loops have M, C and g of all joints, as if the loops were open, and beside them the equations of the
@@ -301,9 +302,9 @@ def equations(
     >>> import dalembert as da
     >>> eom = da.equations(da.robot("two_link"), where="book")
     >>> eom.M[0, 0]
-    l**2*(m1/3 + 4*m2/3 + m2*cos(q2))
+    m1*l1**2/3 + m2*l1**2 + m2*l2**2/3 + m2*l1*l2*cos(q2)
     >>> print(eom.g[0].latex())
-    l g \bigl(\bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 C_{12}\bigr)
+    g \bigl(l_1 \bigl(\frac{1}{2} m_1 + m_2\bigr) C_1 + \frac{1}{2} m_2 l_2 C_{12}\bigr)
     """
     a_robot(robot, "equations")
     formulation("mass_matrix", method)

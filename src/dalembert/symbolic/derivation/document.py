@@ -75,7 +75,7 @@ class Derivation:
 
         >>> import dalembert as da
         >>> print(da.derive(da.robot("two_link"), "kalman").equation("D2"))
-        D_{2} = \frac{1}{3} m_2 l^2
+        D_{2} = \frac{1}{3} m_2 l_2^2
         """
         return equation(*self._entry(name))
 
@@ -137,7 +137,7 @@ def derive(
     `method`: lagrange_euler, newton_euler, generalized_dalembert, angular_velocity_lagrange, lie_group, lie_closed_form,
     stacked_operators, or kalman and diagonalized_unnormalized, which are forward dynamics; the formulation itself runs on symbols.
     `symbols` are the parts of the robot that are written as symbols, as in `equations`; the rest stays numbers. They have the
-    books' names, as with equations(robot, where="book"); `where` gives others: {"ax1": "l1", "ax2": "l2"}. A robot with more than
+    books' names, as with equations(robot, where="book"); `where` gives others: {"ax1": "l", "ax2": "l"}. A robot with more than
     `longest` joints is rejected: its formulas fill pages. Friction and rotor inertia are left out. The document ends with a check
     against `robot.inverse_dynamics` or `robot.forward_dynamics`.
 
@@ -146,7 +146,7 @@ def derive(
     >>> d
     <Derivation of two_link by lagrange_euler: 9 steps>
     >>> d["D"][1, 1]
-    m2*l**2/3
+    m2*l2**2/3
     >>> print(d.markdown().splitlines()[0])
     # two_link: Lagrange-Euler
     """
