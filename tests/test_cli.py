@@ -292,6 +292,23 @@ def test_wrong_numbers_are_named(ran):
     )
 
 
+def test_nan_ends_with_1_unless_it_is_allowed(ran):
+    given = STATES.replace("-3", "nan")
+    place = "standard input, line 3, column 3 (qd1): nan is not a finite number"
+    code, out, err = ran("inverse", "two_link", text=given)
+    assert (code, out, err) == (1, "", f"dalembert: {place}; --allow-nan gives NaN for this state\n")
+    code, out, err = ran("inverse", "two_link", "--allow-nan", text=given)
+    assert (code, err) == (0, "") and "nan" in out.splitlines()[-1] and "nan" not in out.splitlines()[1]
+    Path("start.csv").write_text("q1,q2,qd1,qd2\nnan,0,0,0\n")
+    code, _, err = ran("simulate", "two_link", "--q0", "start.csv")
+    assert (code, err) == (1, "dalembert: start.csv, row 1, column 1 of q: nan is not a finite number\n")
+    Path("start.csv").write_text("q1,q2,qd1,qd2\n0,0,0,0\nnan,0,0,0\n")
+    assert ran("simulate", "two_link", "--q0", "start.csv", "--duration", "0.01")[0] == 0  # of which the first is read
+    Path("tau.csv").write_text("tau1,tau2\n1,inf\n")
+    code, _, err = ran("simulate", "two_link", "--torque", "tau.csv", "--duration", "0.01")
+    assert (code, err) == (1, "dalembert: tau.csv, line 2, column 2 (tau2): inf is not a finite number\n")
+
+
 def test_simulate(ran):
     code, out, _ = ran("simulate", "two_link", "--q0", "0.5,0", "--duration", "0.5")
     motion = da.robot("two_link").simulate([0.5, 0.0], duration=0.5)
@@ -378,7 +395,7 @@ def test_equations(ran):
     assert ran("equations", "two_link", "--symbols", "none", "--parts", "g")[1].startswith("g1 = ")
     assert ran("equations", "two_link", "-o", "eom.tex") == (0, "", "wrote eom.tex\n")
     assert Path("eom.tex").read_text().startswith(r"\documentclass")
-    assert "l**2*(m1/3 + 4*m2/3 + m2*cos(q2))" in ran("equations", "two_link", "--book")[1]
+    assert "m1*l1**2/3 + m2*l1**2 + m2*l2**2/3 + m2*l1*l2*cos(q2)" in ran("equations", "two_link", "--book")[1]
     assert ran("equations", "two_link", "--shared", "--parts", "M")[1] == f"{da.equations(arm).shared('M')}\n"
     pytest.importorskip("sympy")
     assert ran("equations", "two_link", "-f", "sympy", "--parts", "M,g")[1].count("Matrix(") == 2
@@ -406,6 +423,10 @@ def test_generate(ran):
     assert out == str(da.robot("two_link").generate("python", ["inverse_dynamics", "mass_matrix"]))
     assert ran("generate", "two_link", "c", "-o", ".", "--name", "arm")[2] == "wrote arm.c\n"
     assert "arm_inverse_dynamics" in Path("arm.c").read_text()
+    made = da.robot("panda").generate("c", ["jacobian", "mass_matrix"], options={"jacobian": {"link": "panda_hand"}})
+    assert ran("generate", "panda", "c", "-q", "jacobian,mass_matrix", "--link", "panda_hand")[1] == str(made)
+    code, _, message = ran("generate", "two_link", "c", "-q", "mass_matrix", "-l", "link1")
+    assert code == 2 and "--link: none of mass_matrix is of one link; these are: pose, " in message
 
 
 def test_options_of_one_name_are_given_in_one_way(ran):

@@ -264,6 +264,30 @@ UNREAD = {
     "loop": ("<transmission", '<loop_joint name="four bar"/><transmission', "world: <loop_joint> 'four bar' of the robot is ignored"),
     "capital": ("<transmission", '<Joint name="lost"/><transmission', "<Joint> 'lost' of the robot is ignored"),
     "rotor": ("<hardwareInterface>", "<drake:rotor_inertia/><hardwareInterface>", "joint 'turn': the rotor inertia of its transmission"),
+    "spring of Gazebo": ("<transmission", '<gazebo reference="turn"><springReference>1</springReference><springStiffness>12.5</springStiffness>'
+                         '</gazebo><transmission', "arm: joint 'turn': <springStiffness> 12.5 in <gazebo> is ignored"),
+    "drag of Gazebo": ("<transmission", '<gazebo reference="arm"><dampingFactor value="0.1"/></gazebo><transmission',
+                       "arm: <dampingFactor> 0.1 in <gazebo> is ignored"),
+    "decay": ("<transmission", '<gazebo reference="arm"><velocity_decay><linear>0</linear><angular>0.2</angular></velocity_decay></gazebo>'
+              "<transmission", "arm: <velocity_decay> 0 0.2 in <gazebo> is ignored"),
+    "no gravity": ("<transmission", '<gazebo reference="arm"><turnGravityOff> True </turnGravityOff></gazebo><transmission',
+                   "arm: <turnGravityOff> True in <gazebo> is ignored"),
+    "no gravity of a link": ('<link name="world"/>', '<link name="world"><gravity>0</gravity></link>', "world: <gravity> 0 is ignored"),
+    "static": ("<transmission", "<gazebo><static>true</static></gazebo><transmission", "world: <static> true in <gazebo> is ignored"),
+    "of nothing": ("<transmission", '<gazebo reference="lost"><kinematic>1</kinematic></gazebo><transmission',
+                   "world: 'lost': <kinematic> 1 in <gazebo> is ignored"),
+    "loop of Gazebo": ("<transmission", '<gazebo><joint name="rod" type="revolute"/></gazebo><transmission',
+                       "world: <joint> 'rod' in <gazebo> is ignored"),
+    "loop of old Gazebo": ("<transmission", '<gazebo><s:hinge xmlns:s="http://x/#slider" name="rod"/></gazebo><transmission',
+                           "world: <hinge> 'rod' in <gazebo> is ignored"),
+    "mimic plugin": ("<transmission", '<gazebo><plugin filename="libmimic.so"><mimicJoint>turn</mimicJoint></plugin></gazebo><transmission',
+                     "arm: joint 'turn': the plugin by which it follows another joint is ignored; see with_coupling"),
+    "wind plugin": ("<transmission", '<gazebo><plugin filename="libBuoyancyPlugin.so"/></gazebo><transmission',
+                    "world: the plugin 'libBuoyancyPlugin.so' is ignored"),
+    "passive joint": ("<hardwareInterface>", '<hardwareInterface/></joint><passive_joint name="turn"/><joint name="turn"><hardwareInterface>',
+                      "joint 'turn': the transmission by which it follows another joint is ignored"),
+    "rotor in ros2_control": ("<transmission", '<ros2_control><transmission><joint name="turn"/><motor_inertia>1</motor_inertia></transmission>'
+                              "</ros2_control><transmission", "joint 'turn': the rotor inertia of its transmission"),
     "version": ("<robot", '<robot version="2.0"', "world: URDF version '2.0' is unknown"),
 }  # fmt: skip
 
@@ -285,6 +309,11 @@ def test_what_is_not_read_is_told(tmp_path, case):
 HARMLESS = {
     "nothing": ("", ""),
     "outlook": ("<transmission", '<material name="m"/><gazebo reference="arm"><mu1>1</mu1></gazebo><sensor name="s"/><ros2_control/><transmission'),
+    "simulator": ("<transmission", '<gazebo reference="turn"><springStiffness>0.0</springStiffness><springReference>1</springReference>'
+                  '<implicitSpringDamper>1</implicitSpringDamper><provideFeedback>true</provideFeedback><stopKp>1e6</stopKp></gazebo>'
+                  '<gazebo reference="arm"><turnGravityOff>false</turnGravityOff><gravity>1</gravity><selfCollide>true</selfCollide>'
+                  '<kp>1</kp><dampingFactor>0</dampingFactor></gazebo><gazebo reference="grip"><springStiffness>3</springStiffness></gazebo>'
+                  '<gazebo><plugin filename="libcontrol.so"/></gazebo><transmission'),
     "joint": ('<axis xyz="1 1 0"/>', '<axis xyz="1 1 0"/><calibration rising="0"/><safety_controller k_velocity="1"/><gazebo/>'),
     "limit": ('effort="10" velocity="5"/>', 'effort="10" velocity="5" acceleration="7" jerk="3"/>'),
     "zeros": ('damping="0.3"', 'damping="0.3" spring_reference="0" spring_stiffness="0.0"'),

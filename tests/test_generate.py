@@ -429,6 +429,19 @@ def test_every_quantity_in_scripts(everything, language, tmp_path):
     assert execute("node", everything(language).save(tmp_path)).stdout == "ok\n"
 
 
+@pytest.mark.parametrize("language", PRINTERS)
+def test_the_link_is_said(language):
+    """A Jacobian is that of a link: the file says of which, also where none was named."""
+    arm = da.robot("xarm7")
+    code = " ".join(arm.generate(language, ["pose", "mass_matrix"]).split())
+    assert "of the link link7" in code
+    assert "of the link" not in " ".join(arm.generate(language, "mass_matrix").split())
+    code = " ".join(arm.generate(language, "pose", options={"pose": {"link": "link_eef"}}).split())
+    assert "of the frame link_eef, which is fixed to link7" in code
+    single = da.robot("two_link").generate("c", "jacobian", header=True, batch=False, dtype="float")
+    assert "// of the link link2" in single.header
+
+
 def test_the_load_is_said():
     arm = da.robot("two_link")
     assert "Moving mass: 2 kg, payloads included." in arm.generate("c")

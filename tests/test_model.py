@@ -1,6 +1,7 @@
 """Robots as values: construction, conventions, changes, names, suspicious data."""
 
 import pickle
+import re
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -171,6 +172,41 @@ def test_payload_is_a_point_mass_at_the_tip():
     close(loaded.inverse_dynamics(zero, zero, zero) - arm.inverse_dynamics(zero, zero, zero), [40.0, 20.0], 1e-14)
     with pytest.raises(da.Error, match="2 end links"):
         da.random_robot(1, "RRR", (-1, 0, 0)).with_payload(1.0)
+
+
+def picker(roll="gripper_roll", opening="gripper"):
+    """An arm that ends in the one moving jaw of its gripper, as the SO-101 does."""
+    out = da.Pose.of((0.3, 0, 0), (0.5, 0, 0))
+    links = (
+        da.Link("forearm", "base", da.Joint("elbow"), after=out, inertia=ROD),
+        da.Link("palm", "forearm", da.Joint(roll), after=out, inertia=ROD),
+        da.Link("moving_part", "palm", da.Joint(opening), after=out, inertia=ROD),
+    )
+    return da.Robot("picker", links, frames=(da.Frame("tcp", "palm", da.Pose.of((0, 0, 0.1))),))
+
+
+def test_a_moving_jaw_is_not_the_end():
+    """Of a gripper with one moving jaw the hand must be named; where the joint is locked, there is no doubt."""
+    arm = picker()
+    message = (
+        "picker ends in 'moving_part', the jaw that joint 'gripper' opens and closes; "
+        "choose the hand, or the jaw, with link=...: 'palm', 'tcp', 'moving_part'"
+    )
+    functions = {
+        "payload": lambda link: arm.with_payload(1.0, link=link),
+        "pose": lambda link: arm.pose([0.1, 0.2, 0.3], link),
+        "jacobian": lambda link: arm.jacobian([0.1, 0.2, 0.3], link),
+        "impedance": lambda link: da.Impedance(arm, np.eye(4), 1.0, 1.0, link=link),
+        "inverse_kinematics": lambda link: arm.inverse_kinematics(arm.pose([0.1, 0.2, 0.3], "tcp"), link),
+    }
+    for function in functions.values():
+        with pytest.raises(da.Error, match=re.escape(message)):
+            function(None)
+        function("tcp")
+    locked = arm.lock({"gripper": 0.0})
+    assert locked.with_payload(1.0) == locked.with_payload(1.0, link="palm")
+    finger = picker("finger_middle", "finger_tip")  # the whole robot is a finger
+    assert finger.with_payload(1.0) == finger.with_payload(1.0, link="moving_part")
 
 
 def test_base_pose_turns_gravity():

@@ -1,10 +1,11 @@
 """Gradients of rollouts: against complex steps through integrators written here, and through PyTorch and JAX."""
 
+import pickle
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from conftest import close, sweep
+from conftest import close, in_another_process, sweep
 
 import dalembert as da
 from dalembert.simulation.integrators import INTEGRATORS
@@ -197,6 +198,95 @@ def test_torch():
     assert single[0].dtype == torch.float32 and single[0].shape == (3, 21, 2)
     with pytest.raises(da.Error, match="option of torch_rollout"):
         da.torch_rollout(robot, 0.1, every=2)
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_torch_func():
+    """grad, vmap, jacrev and their compositions, against `rollout.gradient` and one rollout at a time."""
+    import torch
+    from torch.func import grad, jacrev, vmap
+
+    robot, arrays = given()
+    tensors = [torch.tensor(x) for x in arrays]
+    function = da.torch_rollout(robot, 0.1, step=5e-3)
+
+    def loss(q0, qd0, torque, parameters):
+        q, qd = function(q0, qd0, torque, parameters)
+        return (q[..., -1, :] ** 2).sum() + qd.sum()
+
+    run = robot.rollout(*arrays[:2], 0.1, torque=arrays[2], step=5e-3, parameters=arrays[3])
+    by_q = np.zeros_like(run.q)
+    by_q[..., -1, :] = 2 * run.q[..., -1, :]
+    expected = run.gradient(by_q, 1.0)
+    for gradient, value in zip(grad(loss, argnums=(0, 1, 2, 3))(*tensors), expected, strict=True):
+        close(gradient, value, 1e-12)
+
+    each = vmap(grad(loss, argnums=(0, 2)), in_dims=(0, None, None, None))(*tensors)
+    close(each[0], expected.q0, 1e-12)
+    close(each[1].sum(0), expected.tau, 1e-12)
+    close(vmap(function, in_dims=(1, None, None, None))(tensors[0].T, *tensors[1:])[1], run.qd, 1e-12)
+
+    def end(q0):
+        return function(q0, *tensors[1:])[0][..., -1, :]
+
+    slopes = vmap(jacrev(end))(tensors[0])
+    assert slopes.shape == (3, 2, 2)
+    for j in range(2):
+        by_q[...] = 0
+        by_q[:, -1, j] = 1
+        close(slopes[:, j], run.gradient(by_q).q0, 1e-12)
+    close(jacrev(end)(tensors[0][1]), slopes[1], 1e-12)
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_torch_refuses_second_derivatives():
+    import torch
+
+    robot, (q0, qd0, torque, _) = given()
+    function = da.torch_rollout(robot, 0.1, step=5e-3)
+    total = lambda q: function(q, qd0, torque)[0].sum()  # noqa: E731
+    with pytest.raises(da.Error, match="torch_rollout: gradients have no gradients of their own"):
+        torch.func.jacrev(torch.func.grad(total))(torch.tensor(q0))
+
+
+def test_torch_integers_become_floats():
+    torch = pytest.importorskip("torch")
+    robot = da.robot("two_link")
+    q, _ = da.torch_rollout(robot, 0.1, step=5e-3)([0, 1], [0, 0], [1, 2])
+    assert q.dtype == torch.get_default_dtype()
+    close(q, robot.rollout([0, 1], [0, 0], 0.1, torque=[1, 2], step=5e-3).q, 1e-6)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_vmap_over_constant_forces(library):
+    """As many rollouts as steps: the axis of vmap is not taken for that of the steps."""
+    framework = pytest.importorskip(library)
+    robot = da.robot("two_link")
+    function = getattr(da, f"{library}_rollout")(robot, 0.05, step=5e-3)
+    q0, torque = np.random.default_rng(4).uniform(-1, 1, (2, 10, 2))
+    as_array = framework.tensor if library == "torch" else framework.numpy.asarray
+    q, _ = framework.vmap(function)(*map(as_array, (q0, 0 * q0, torque)))
+    close(q, robot.rollout(q0, duration=0.05, torque=torque[:, None], step=5e-3).q, 1e-5)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_functions_can_be_pickled(library):
+    pytest.importorskip(library)
+    robot, arrays = given()
+    function = getattr(da, f"{library}_rollout")(robot, 0.1, step=5e-3)
+    copy = pickle.loads(pickle.dumps(function))
+    for a, b in zip(copy(*arrays), function(*arrays), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_pickled_functions_in_another_process(library):
+    pytest.importorskip(library)
+    robot, arrays = given()
+    function = getattr(da, f"{library}_rollout")(robot, 0.1, step=5e-3)
+    for a, b in zip(in_another_process(function, *arrays), function(*arrays), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")

@@ -1,5 +1,6 @@
 """Programs on the scalars of other libraries, against the numbers of this one."""
 
+import pickle
 import re
 import runpy
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import close, sweep
+from conftest import close, in_another_process, sweep
 
 import dalembert as da
 from dalembert.algebra.scalars import above, sign, sqrt
@@ -95,7 +96,48 @@ def test_jax_function(tree):
         f(states[0])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_link", "panda"])
+def test_jax_with_the_option_that_the_page_advises(name):
+    """XLA knows the option, values and gradients are right, and the only work is that of the program."""
+    jax = pytest.importorskip("jax")
+    arm = da.robot(name).without_friction()
+    program = arm.program("inverse_dynamics")
+    states = np.random.default_rng(3).uniform(-1, 1, (3, 16, arm.n))
+    tau = arm.inverse_dynamics(*states)
+    slopes = arm.inverse_dynamics_derivatives(*states)
+    options = {"xla_cpu_use_fusion_emitters": False}
+    with jax.enable_x64(True):
+        f = da.jax_function(program)
+        compiled = jax.jit(f, compiler_options=options).lower(*states).compile()
+        gradient = jax.jit(jax.grad(lambda *x: (f(*x) ** 2).sum(), argnums=(0, 1, 2)), compiler_options=options)
+        close(compiled(*states), tau, 1e-12)
+        for by_jax, slope in zip(gradient(*states), slopes, strict=True):
+            close(by_jax, 2 * np.einsum("bi,bij->bj", tau, slope), 1e-12)
+    assert compiled.cost_analysis()["flops"] <= len(states[0]) * len(program.nodes)
+
+
 # --- PyTorch --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_functions_can_be_pickled(tree, library):
+    pytest.importorskip(library)
+    program, states, _ = tree
+    f = getattr(da, f"{library}_function")(program)
+    copy = pickle.loads(pickle.dumps(f))
+    assert copy.__doc__ == f.__doc__
+    np.testing.assert_array_equal(copy(*states), f(*states))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_pickled_functions_in_another_process(tree, library):
+    pytest.importorskip(library)
+    program, states, _ = tree
+    f = getattr(da, f"{library}_function")(program)
+    (values,) = in_another_process(f, *states)
+    np.testing.assert_array_equal(values, f(*states))
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ LIBRARIES = {
     "mpmath": "mpmath",
     "xacro=": "xacro",
     "mujoco": "mujoco",
+    "import pinocchio": "pinocchio",
 }
 LONG = {"howto/batches", "howto/gradients", "howto/gravity_compensation", "motions"}
 
@@ -175,6 +176,16 @@ def recording(path, robot, headings=("q", "tau"), names=None):
     np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=",".join(columns), comments="")
 
 
+def message(path, robot):
+    """The same as ROS says it: nanoseconds since 1970, and joints by name."""
+    recording(path, robot)
+    rows = np.loadtxt(path, delimiter=",", skiprows=1).tolist()
+    head = ["%time", *(f"field.{kind}{k}" for kind in ("name", "position", "effort") for k in range(robot.n))]
+    stamps = (str(1_700_000_000_000_000_000 + round(1e9 * row[0])) for row in rows)
+    lines = [",".join([stamp, *robot.joint_names, *map(repr, row[1:])]) for stamp, row in zip(stamps, rows, strict=True)]
+    path.write_text("\n".join([",".join(head), *lines]))
+
+
 STANDING_IN = {"excite": "ur5", "identify": "ur5", "least-effort": "two_link"}  # for arm.urdf: so many joints, or stronger motors
 
 
@@ -192,6 +203,7 @@ def folder(tmp_path):
     for name in ("run1", "run2", "other"):
         recording(tmp_path / f"{name}.csv", ur5)
     recording(tmp_path / "log.csv", ur5, ("actual_q", "current"), range(6))
+    message(tmp_path / "joint_states.csv", ur5)
     return tmp_path
 
 

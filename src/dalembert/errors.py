@@ -21,6 +21,10 @@ class Error(ValueError):
         super().__init__(_line(str(message)))
 
 
+class NotFiniteError(Error):
+    """A table holds NaN or infinity where a number is needed."""
+
+
 class DataWarning(UserWarning):
     """A file was taken as it is, although something in it looks wrong; `robot.check()` has the list."""
 

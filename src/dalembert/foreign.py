@@ -91,7 +91,14 @@ class Foreign:
         return AttributeError(f"Robot has no attribute {self.name!r}; {hint(self.name)}")
 
 
-class Hints:
+class Hinting(type):
+    """The type of a class with foreign names: completion after the class leaves them out."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in FOREIGN]
+
+
+class Hints(metaclass=Hinting):
     """Foreign names of a robot. A `__getattr__` would do the same, and slow down every other attribute of every robot."""
 
     __slots__ = ()

@@ -1,12 +1,13 @@
 """Programs as functions of other libraries, none of which has to be installed until its bridge is crossed."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.arguments import by_name, choice
+from dalembert.arguments import batch, by_name, choice
 from dalembert.errors import Error, brief, optional
 from dalembert.model.model import a_robot
 from dalembert.trace.program import Program, Variable
@@ -45,10 +46,18 @@ def jax_function(program: Program) -> Callable[..., Any]:
 
     JAX computes in float32 unless you call `jax.config.update("jax_enable_x64", True)`.
 
+    On a CPU, give the outermost `jax.jit` the option below. Otherwise XLA merges operations into
+    large loops that compute shared terms again and again, so that a batch takes 20 to 100 times as
+    long and gradients may take minutes to compile.
+
         tau = da.jax_function(robot.program("inverse_dynamics"))
-        slope = jax.jit(jax.jacobian(tau))(q, qd, qdd)
+        options = {"xla_cpu_use_fusion_emitters": False}
+        slope = jax.jit(jax.jacobian(tau), compiler_options=options)(q, qd, qdd)
+
+    The function can be pickled.
     """
-    return _function(checked(program, "jax_function"), optional("jax").numpy.asarray)
+    checked(program, "jax_function")
+    return _Bridge(_function(program, optional("jax").numpy.asarray), jax_function, program)
 
 
 def torch_function(program: Program) -> Callable[..., Any]:
@@ -58,8 +67,26 @@ def torch_function(program: Program) -> Callable[..., Any]:
 
         tau = da.torch_function(robot.program("inverse_dynamics"))
         tau(q.requires_grad_(), qd, qdd).square().sum().backward()
+
+    The function can be pickled, for example for the workers of a DataLoader.
     """
-    return _function(checked(program, "torch_function"), optional("torch").as_tensor)
+    checked(program, "torch_function")
+    return _Bridge(_function(program, optional("torch").as_tensor), torch_function, program)
+
+
+class _Bridge:
+    """A function of another library's arrays. It pickles as the call that makes it."""
+
+    def __init__(self, function: Callable[..., Any], maker: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        self.__doc__ = function.__doc__
+        self._function = function
+        self._maker = partial(maker, *arguments, **options)
+
+    def __call__(self, *arrays: Any, **named: Any) -> Any:
+        return self._function(*arrays, **named)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[()]]:
+        return self._maker, ()
 
 
 def _function(program: Program, array: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -81,11 +108,12 @@ def _array(name: str, x: Any, array: Callable[[Any], Any]) -> Any:
 
 
 def torch_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[..., Any]:
-    """`robot.rollout` as a function of PyTorch tensors, with exact gradients in native code.
+    """`robot.rollout` as a function of PyTorch tensors, with exact gradients in native code; autograd and torch.func work.
 
     f(q0, qd0, torque) returns q and qd (..., T, n), and f(q0, qd0, torque, parameters) takes inertial parameters (..., 10 links),
     too. `options` are those of `rollout`: step, integrator, slip_speed, backend. The computation is in double precision on the
-    CPU, the results have the type of q0. Gradients have no gradients of their own.
+    CPU, the results have the type of q0. `torch.func.grad`, `vmap` and `jacrev` work; gradients have no gradients of their own,
+    and there is no forward mode. The function can be pickled, for example for the workers of a DataLoader.
 
         fall = da.torch_rollout(robot, 0.5)
         q, qd = fall(q0.requires_grad_(), qd0, torque)
@@ -93,23 +121,79 @@ def torch_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[.
     """
     torch = optional("torch")
     run = _Rolled(robot, duration, options, "torch_rollout")
+    rollout_of = _torch_autograd(torch)
 
-    class Function(torch.autograd.Function):
+    def function(q0: Any, qd0: Any, torque: Any, parameters: Any = None) -> Any:
+        """(n), (n), (steps, n) or (n), (10 links) -> (T, n), (T, n), with any axes before these."""
+        arrays = (q0, qd0, torque) if parameters is None else (q0, qd0, torque, parameters)
+        tensors = [torch.as_tensor(x) for x in arrays]
+        tensors = [x if x.is_floating_point() else x.to(torch.get_default_dtype()) for x in tensors]
+        return rollout_of.apply(run, *run.broadcast(torch, tensors))[:2]
+
+    return _Bridge(function, torch_rollout, robot, duration, **options)
+
+
+@cache
+def _torch_autograd(torch: Any) -> Any:
+    """The autograd.Function of rollouts: of a `_Rolled` and its tensors, all with the same leading axes.
+
+    It also returns the rollout itself, whose points the gradient needs. The gradient is a Function
+    of its own, because torch.func hands tensors without numbers to whatever has no rule for vmap.
+    """
+
+    def as_numpy(tensor: Any) -> Any:
+        return tensor.detach().cpu().double().numpy()
+
+    def batched(count: int, axes: tuple[int | None, ...], tensors: tuple[Any, ...]) -> list[Any]:
+        """The tensors with the axis of vmap in front, where rollouts have their leading axes."""
+        return [
+            x.expand(count, *x.shape) if axis is None else x.movedim(axis, 0)
+            for x, axis in zip(tensors, axes, strict=True)
+        ]  # fmt: skip
+
+    class RolloutFunction(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, *given: Any) -> Any:
-            ctx.run, ctx.like = run(*(x.detach().cpu().double().numpy() for x in given)), [(x.device, x.dtype) for x in given]
-            return tuple(torch.as_tensor(x).to(given[0]) for x in (ctx.run.q, ctx.run.qd))
+        def forward(run: Any, *tensors: Any) -> Any:
+            rollout = run(*map(as_numpy, tensors))
+            q, qd = (torch.as_tensor(x).to(tensors[0]) for x in (rollout.q, rollout.qd))
+            return q, qd, rollout
 
         @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx: Any, *by: Any) -> Any:
-            found = ctx.run.gradient(*(x.detach().cpu().double().numpy() for x in by))
-            return tuple(torch.as_tensor(x).to(*like) for x, like in zip(found, ctx.like, strict=False))
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.run, *tensors = inputs
+            ctx.rollout = output[2]
+            ctx.save_for_backward(*tensors)
 
-    def function(q0: Any, qd0: Any, torque: Any, *parameters: Any) -> Any:
-        return Function.apply(*(torch.as_tensor(x) for x in (q0, qd0, torque, *parameters)))
+        @staticmethod
+        def backward(ctx: Any, by_q: Any, by_qd: Any, _: Any) -> Any:
+            return None, *GradientFunction.apply(ctx.run, ctx.rollout, by_q, by_qd, *ctx.saved_tensors)
 
-    return function
+        @staticmethod
+        def vmap(info: Any, axes: Any, run: Any, *tensors: Any) -> Any:
+            return RolloutFunction.apply(run, *batched(info.batch_size, axes[1:], tensors)), (0, 0, None)
+
+    class GradientFunction(torch.autograd.Function):
+        @staticmethod
+        def forward(run: Any, rollout: Any, by_q: Any, by_qd: Any, *tensors: Any) -> Any:
+            if rollout.q.shape != by_q.shape:  # jacrev asks for many gradients of one rollout
+                rollout = run(*map(as_numpy, tensors))
+            gradients = rollout.gradient(as_numpy(by_q), as_numpy(by_qd))
+            return tuple(torch.as_tensor(x).to(tensor) for x, tensor in zip(gradients, tensors, strict=False))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, *_: Any) -> Any:
+            raise Error("torch_rollout: gradients have no gradients of their own; use one derivative only")
+
+        @staticmethod
+        def vmap(info: Any, axes: Any, run: Any, rollout: Any, *tensors: Any) -> Any:
+            gradients = GradientFunction.apply(run, rollout, *batched(info.batch_size, axes[2:], tensors))
+            return gradients, (0,) * len(gradients)
+
+    return RolloutFunction
 
 
 def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[..., Any]:
@@ -119,6 +203,7 @@ def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[...
     too. `options` are those of `rollout`: step, integrator, slip_speed, backend. The computation is in double precision on the
     CPU, through a callback; the results have the type of q0: float32 unless you call
     `jax.config.update("jax_enable_x64", True)`. The backward pass repeats the rollout. Gradients have no gradients of their own.
+    The function can be pickled.
 
         fall = da.jax_rollout(robot, 0.5)
         slope = jax.jit(jax.grad(lambda q0: (fall(q0, qd0, torque)[0][-1] ** 2).sum()))(q0)
@@ -148,18 +233,13 @@ def jax_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[...
 
     core.defvjp(lambda *given: (core(*given), given), back)
 
-    def function(q0: Any, qd0: Any, torque: Any, *parameters: Any) -> Any:
-        given = [
-            jnp.asarray(x, dtype=float) if jnp.asarray(x).dtype.kind in "iub" else jnp.asarray(x)
-            for x in (q0, qd0, torque, *parameters)
-        ]
-        cores = [1, 1, 1 if given[2].ndim == 1 else 2, 1][: len(given)]
-        lead = jnp.broadcast_shapes(*(x.shape[: x.ndim - k] for x, k in zip(given, cores, strict=True)))
-        if lead and cores[2] == 1:
-            given[2], cores[2] = given[2][None], 2
-        return core(*(jnp.broadcast_to(x, (*lead, *x.shape[x.ndim - k :])) for x, k in zip(given, cores, strict=True)))
+    def function(q0: Any, qd0: Any, torque: Any, parameters: Any = None) -> Any:
+        """(n), (n), (steps, n) or (n), (10 links) -> (T, n), (T, n), with any axes before these."""
+        arrays = (q0, qd0, torque) if parameters is None else (q0, qd0, torque, parameters)
+        given = [jnp.asarray(x, dtype=float) if jnp.asarray(x).dtype.kind in "iub" else jnp.asarray(x) for x in arrays]
+        return core(*run.broadcast(jnp, given))
 
-    return function
+    return _Bridge(function, jax_rollout, robot, duration, **options)
 
 
 class _Rolled:
@@ -176,6 +256,25 @@ class _Rolled:
 
     def __call__(self, q0: Any, qd0: Any, torque: Any, parameters: Any = None) -> Any:
         return self.robot.rollout(q0, qd0, self.duration, torque=torque, parameters=parameters, **self.options)
+
+    def broadcast(self, library: Any, arrays: Sequence[Any]) -> list[Any]:
+        """q0, qd0 (..., n), torque (..., steps or 1, n) and parameters, all with the same leading axes.
+
+        A constant torque (n,) gets its axis of steps here, because the axis that vmap adds later would be taken for it.
+        """
+        q0, qd0, torque, *parameters = arrays
+        if torque.ndim == 1:
+            torque = torque[None]
+        parameter_axes = 1
+        if parameters and tuple(parameters[0].shape[-2:]) == (len(self.robot.links), 10):
+            parameter_axes = 2
+
+        axes = {"q0": (q0, 1), "qd0": (qd0, 1), "torque": (torque, 2)}
+        if parameters:
+            axes["parameters"] = (parameters[0], parameter_axes)
+        leading = {name: tuple(x.shape[: max(x.ndim - count, 0)]) for name, (x, count) in axes.items()}
+        shared = batch(leading, "rollout")
+        return [library.broadcast_to(x, (*shared, *x.shape[len(leading[name]) :])) for name, (x, _) in axes.items()]
 
 
 def sympy_expressions(program: Program, inputs: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:

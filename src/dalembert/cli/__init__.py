@@ -11,15 +11,16 @@ from typing import Any
 
 from dalembert.cli.streams import standing_in
 from dalembert.cli.wording import in_words
-from dalembert.errors import AccuracyWarning, DataWarning, Error, LimitWarning, PerformanceWarning, SingularWarning
+from dalembert.errors import AccuracyWarning, DataWarning, Error, LimitWarning, NotFiniteError, PerformanceWarning, SingularWarning
 
-WRONG, INTERRUPTED, READER_GONE = 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
+DATA, WRONG, INTERRUPTED, READER_GONE = 1, 2, 130, 141  # the last two as shells count signals: 128 + SIGINT, 128 + SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `dalembert ...`; returns the exit code.
 
-    0; 1 for errors in a robot's data (check) and poses out of reach (ik); 2 for errors; 130 for Ctrl-C, 141 for a closed pipe.
+    0; 1 for errors in a robot's data (check), NaN in a table, and poses out of reach (ik); 2 for other errors; 130 for Ctrl-C,
+    141 for a closed pipe.
     """
     with standing_in():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
@@ -49,10 +50,11 @@ def _main(given: list[str]) -> int:
         return READER_GONE
     except Exception as error:
         _finish_output()
+        code = DATA if isinstance(error, NotFiniteError) else WRONG
         if debug:
             traceback.print_exc()
-            return WRONG
-        return _fail(_told(error))
+            return code
+        return _fail(_told(error), code)
     return code
 
 
@@ -102,9 +104,9 @@ def _told(error: BaseException) -> str:
     return in_words(str(error)) if isinstance(error, Error) else f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: int = WRONG) -> int:
     print(f"dalembert: {Error(message)}", file=sys.stderr)
-    return WRONG
+    return code
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -22,8 +22,8 @@ dalembert inverse puma560 states.csv -o torques.csv
 
 dalembert inverse arm.urdf states.csv --payload 2@0,0,0.1 --damping 0.5
 
-Exit codes: 0 success; 1 check found errors in the robot's data, or ik did not reach a pose; 2 any other error, in one line \
-(--debug shows the traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
+Exit codes: 0 success; 1 check found errors in the robot's data, a table holds NaN, or ik did not reach a pose; 2 any other \
+error, in one line (--debug shows the traceback); 130 Ctrl-C; 141 the reader of the output closed the pipe."""
 
 HELP = ["-h", "--help"]
 

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from dalembert.cli.parts import RobotName, complete_robot, find_robot
-from dalembert.errors import DataWarning, Error
-from dalembert.model.pose import Pose
+from dalembert.errors import DataWarning, Error, warn
+from dalembert.model.degrees import rpy_doubt
+from dalembert.model.pose import Pose, rotation_rpy
 from dalembert.robots import Robot
 
 PANEL = "Change the robot"
@@ -71,8 +72,8 @@ def changing(command: Callable[..., None], *, lists_findings: bool = False) -> C
         with warnings.catch_warnings():
             if lists_findings:
                 warnings.simplefilter("ignore", DataWarning)
-            robot = None if named is None else changed(find_robot(named, mimic=coupled is not False), **changes)
-        command(robot=robot, **given)
+            robot = None if named is None else find_robot(named, mimic=coupled is not False)
+        command(robot=None if robot is None else changed(robot, **changes), **given)
 
     own = [x.replace(kind=inspect.Parameter.KEYWORD_ONLY) for x in signature.parameters.values() if x.name != "robot"]
     first = inspect.Parameter("robot", inspect.Parameter.KEYWORD_ONLY, annotation=name, **({"default": None} if optional else {}))
@@ -108,8 +109,7 @@ def changed(
     if base is not None:
         if free:
             raise Error("--base places a fixed base; the place of a free base is part of its positions q")
-        place = values(base, "--base", (3, 6))
-        robot = robot.with_base(Pose.of(place[:3], rpy=place[3:] or (0.0, 0.0, 0.0)))
+        robot = robot.with_base(pose(base, "--base"))
     if snap is not None:  # the base's, too: who types 3.1416 means pi
         robot = robot.snapped(values(snap, "--snap", (1,))[0])
     if gravity is not None:
@@ -150,6 +150,15 @@ def values(text: str, what: str, counts: tuple[int, ...] = ()) -> list[float]:
     if counts and len(found) not in counts:
         raise Error(f"{what} needs {' or '.join(map(str, counts))} number{'s' * (counts != (1,))}, got {len(found)}")
     return found
+
+
+def pose(text: str, what: str) -> Pose:
+    """A pose X,Y,Z or X,Y,Z,ROLL,PITCH,YAW."""
+    place = values(text, what, (3, 6))
+    rpy = place[3:] or [0.0, 0.0, 0.0]
+    if doubt := rpy_doubt(rpy):
+        warn(f"{what}: {doubt}", DataWarning)
+    return Pose(rotation_rpy(rpy), place[:3])
 
 
 def one_or_several(text: str | None, what: str) -> Any:

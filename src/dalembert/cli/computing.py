@@ -1,6 +1,7 @@
 """Commands that compute motions and forces from files of states."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,12 +12,13 @@ import typer
 
 from dalembert.cli.changes import values
 from dalembert.cli.motions import motion_file, write_motion
-from dalembert.cli.parts import Output, one_of, progress, said
+from dalembert.cli.parts import Output, allowing_nan, one_of, progress, said
 from dalembert.cli.wording import in_words
 from dalembert.derived.closed import ROUTES as CLOSED_ROUTES
 from dalembert.engine.registry import methods
-from dalembert.errors import Error
+from dalembert.errors import DataWarning, Error
 from dalembert.files import load_states, read_states
+from dalembert.files.layout import check_finite
 from dalembert.quantities.states import evaluate_states
 from dalembert.robots import Robot
 from dalembert.simulation.adaptive import SOLVERS
@@ -33,6 +35,7 @@ _source = typer.Argument(
 )
 _at_rest = typer.Option("--at-rest", help="The input has positions q only: write the joint forces that hold the arm there.")
 _all = typer.Option("--all", help="Write the input columns as well, so that the file can be read back.")
+_allow_nan = typer.Option("--allow-nan", help="Take NaN and infinities in the input as they are: the result is NaN there.")
 _header = typer.Option("--header/--no-header", help="Whether CSV output starts with a header line.")
 _inverse = one_of(
     methods("inverse_dynamics"),
@@ -82,11 +85,13 @@ def inverse(
     method: Annotated[str | None, _inverse] = None,
     at_rest: Annotated[bool, _at_rest] = False,
     everything: Annotated[bool, _all] = False,
+    allow_nan: Annotated[bool, _allow_nan] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
     """Inverse dynamics: joint forces tau from a file of q, qd, qdd."""
+    options: dict[str, Any] = {"method": method, "everything": everything, "allow_nan": allow_nan, "names": header}
     try:
-        _evaluate(robot, "inverse_dynamics", states, output, method=method, at_rest=at_rest, everything=everything, names=header)
+        _evaluate(robot, "inverse_dynamics", states, output, at_rest=at_rest, **options)
     except Error as error:
         if "there is no column qd_" not in str(error):
             raise
@@ -99,16 +104,18 @@ def forward(
     output: Output = "-",
     method: Annotated[str | None, _forward] = None,
     everything: Annotated[bool, _all] = False,
+    allow_nan: Annotated[bool, _allow_nan] = False,
     header: Annotated[bool, _header] = True,
 ) -> None:
     """Forward dynamics: joint accelerations qdd from a file of q, qd, tau."""
-    _evaluate(robot, "forward_dynamics", states, output, method=method, everything=everything, names=header)
+    options: dict[str, Any] = {"method": method, "everything": everything, "allow_nan": allow_nan, "names": header}
+    _evaluate(robot, "forward_dynamics", states, output, **options)
 
 
 def _evaluate(robot: Robot, quantity: str, source: str, target: str, **options: Any) -> None:
     if source == "-" and sys.stdin.isatty():
         raise Error("no states: give a file, or pipe one to standard input")
-    with progress(quantity.replace("_", " ")) as bar:
+    with progress(quantity.replace("_", " ")) as bar, allowing_nan("gives NaN for this state"):
         count = evaluate_states(robot, quantity, source, target, progress=bar, **options)
     if target != "-":
         said(f"{target}: {count} states")
@@ -194,9 +201,11 @@ def _one_state(arm: Robot, text: str, part: str, what: str) -> Any:
 
 def _first(arm: Robot, source: str, parts: Sequence[str]) -> dict[str, Any]:
     """The first state of a file, of which no more is read than needed."""
-    with closing(read_states(arm, source, parts)) as pieces:
+    with closing(read_states(arm, source, parts, allow_nan=True)) as pieces, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of all states that were read; the simulation tells of the first
         for states in pieces:
-            return {part: x[0] for part, x in states.items()}
+            check_finite({part: states[part][:1] for part in parts}, source, 0)
+            return {part: states[part][0] for part in parts}
     raise Error(f"{source}: the file contains no states")
 
 

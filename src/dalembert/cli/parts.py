@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import dalembert as da
+from dalembert.errors import NotFiniteError
 from dalembert.model.files import SUFFIXES, load
 from dalembert.robots import Robot
 from dalembert.storage.saving import save_text
@@ -135,6 +136,15 @@ def _fitting(cells: Sequence[Sequence[str]], width: int) -> int:
         if taken > width and c > 1:
             return c
     return len(cells[0]) - 1
+
+
+@contextmanager
+def allowing_nan(what: str) -> Generator[None]:
+    """For commands with an option for NaN, which does this: errors name it."""
+    try:
+        yield
+    except NotFiniteError as error:
+        raise NotFiniteError(f"{error}; --allow-nan {what}") from None
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from dalembert.cli.changes import pose as as_pose
 from dalembert.cli.changes import values
 from dalembert.cli.computing import numbers_of
 from dalembert.cli.parts import listed, said, show
 from dalembert.derived.task_space import ROWS
 from dalembert.errors import Error
 from dalembert.files import write_states
-from dalembert.model.pose import Pose
 from dalembert.planning.inverse_kinematics import InverseKinematics, off
 from dalembert.planning.solutions import STARTS
 from dalembert.robots import Robot
@@ -84,7 +84,7 @@ def _targets(given: list[str]) -> Any:
     places = [values(text, "--pose", (3, 6)) for text in given]
     if len({len(place) for place in places}) > 1:
         raise Error("--pose needs points X,Y,Z or poses X,Y,Z,ROLL,PITCH,YAW, not both")
-    found = [place if len(place) == 3 else Pose.of(place[:3], place[3:]) for place in places]
+    found = [place if len(place) == 3 else as_pose(text, "--pose") for text, place in zip(given, places, strict=True)]
     return found if len(found) > 1 else found[0]
 
 

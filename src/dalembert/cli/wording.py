@@ -36,6 +36,10 @@ RULES = tuple(
         r"degrees=True converts them, degrees=False takes them as they are": "--degrees converts them",
         r"gains=\.\.\., in N m/A": "--gains, in N m/A",
         r"columns=\{'current': \.\.\.\}": "--column current=...",
+        r'columns=\{"(\w+)": \["([^"]*)", "([^"]*)"\]\}': r"--column \1=\2,\3",
+        r'columns=\{"(\w+)": \[\.\.\.\]\}': r"--column \1=...,...",
+        r"; allow_nan=True [\w ]+": "",  # commands that have the option name it
+        r'time_unit="(\w+)"': r"--time-unit \1",
         r'columns=\{"(\w+)": "([^"]*)"\}': r"--column \1=\2",
         r"give velocity=1\.5 ": "give --velocity 1.5 ",
         r"\b(velocity|acceleration|torque)=\.\.\.": r"--\1",

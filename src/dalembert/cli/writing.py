@@ -10,7 +10,7 @@ from dalembert.arguments import choice
 from dalembert.cli.parts import Output, all_listed, completing, listed, one_of, said, write_text
 from dalembert.codegen import PRINTERS
 from dalembert.codegen.c import REALS
-from dalembert.engine.registry import QUANTITIES, methods
+from dalembert.engine.registry import QUANTITIES, methods, quantity_named
 from dalembert.errors import Error
 from dalembert.robots import Robot
 from dalembert.symbolic.closed_form.equations import OF_LOOPS, PARTS_OF
@@ -54,7 +54,7 @@ def equations(
     format: Annotated[str, one_of(FORMATS, "--format", "-f", metavar="FORMAT")] = "text",
     long: Annotated[bool, typer.Option("--long", help="In LaTeX, write cos(q1 + q2) in full instead of the books' C_12.")] = False,
     book: Annotated[
-        bool, typer.Option("--book", help="Name symbols as books do: l for equal lengths, m l^2/12 for a rod.")
+        bool, typer.Option("--book", help="Name symbols as books do: l1 for the length of a link, m1 l1^2/12 for a rod.")
     ] = False,
     shared: Annotated[
         bool, typer.Option("--shared", help="Write assignments with shared subexpressions, shorter for larger arms.")
@@ -128,6 +128,15 @@ def generate(
             autocompletion=_complete_method,
         ),
     ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            "--link",
+            "-l",
+            metavar="NAME",
+            help="The link or frame that pose, jacobian, impedance, ... are of. Default: the end link.",
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Prefix of the names in the file. Default: the robot's name.")
     ] = None,
@@ -143,7 +152,11 @@ def generate(
         raise Error("--header writes two files: give their folder, for example -o .")
     chosen = all_listed(quantity or ["inverse_dynamics"])
     style: dict[str, Any] = {"dtype": dtype, "header": header, "batch": not no_batch}
-    code = robot.generate(language, chosen, method, name=name, **style)
+    options = {x: {"link": link} for x in chosen if link is not None and "link" in quantity_named(x).options}
+    if link is not None and not options:
+        able = ", ".join(x for x in QUANTITIES if "link" in quantity_named(x).options)
+        raise Error(f"--link: none of {', '.join(chosen)} is of one link; these are: {able}")
+    code = robot.generate(language, chosen, method, name=name, options=options, **style)
     if output == "-":
         write_text(code, output)
         return
@@ -168,6 +181,7 @@ COMMANDS = (
         generate,
         [
             "dalembert generate puma560 c -q inverse_dynamics -q mass_matrix -o .",
+            "dalembert generate panda c -q jacobian --link panda_hand",
             "dalembert generate puma560 c -q gravity_force --dtype float --header --no-batch -o .",
         ],
     ),

@@ -18,7 +18,7 @@ from dalembert.engine.program import program
 from dalembert.engine.registry import QUANTITIES, quantity_named
 from dalembert.errors import Error, brief, unknown
 from dalembert.model.check import around
-from dalembert.model.edit import snapped
+from dalembert.model.edit import snapped, tip
 from dalembert.model.links import Joint
 from dalembert.model.model import Model
 from dalembert.storage.opening import file_path
@@ -239,6 +239,8 @@ def _function(robot: Model, quantity: str, method: str | None, options: Mapping[
     about = [f"{quantity} by {method}{with_options}: {operation_count(printed)}"]
     about += [_size(printed, style)] if style.language == "c" else []
     about += [meaning] if meaning else []
+    if "link" in described.options:
+        about += [_place(robot, given.get("link"))]
     about += [f"{label} {', '.join(map(_shaped, side))}" for label, side in (("takes", made.inputs), ("gives", made.outputs))]
     about += [_OUTSIDE[variable.name] for variable in made.inputs if variable.name in _OUTSIDE]
     function = Function(quantity, printed, about, *_sample(robot, quantity, made, np.float32 if style.single else float))
@@ -249,6 +251,16 @@ def _meaning(robot: Model, quantity: str) -> str:
     """The first sentences about a quantity where users call it, without the shapes."""
     documented = getattr(robot, quantity).__doc__ if hasattr(robot, quantity) else None
     return (documented or "").partition("\n")[0].partition(" Signature")[0]
+
+
+def _place(robot: Model, link: str | None) -> str:
+    """Which link or frame a quantity is of."""
+    name = tip(robot) if link is None else link
+    index, _ = robot.locate(name)
+    carrier = robot.base_name if index < 0 else robot.link_names[index]
+    if carrier == name:
+        return f"of the link {name}"
+    return f"of the frame {name}, which is fixed to {carrier}"
 
 
 def _shaped(variable: Variable) -> str:

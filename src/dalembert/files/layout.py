@@ -1,32 +1,44 @@
 """Which column of a table is what."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.errors import Error, brief
+from dalembert.errors import Error, NotFiniteError, brief
 from dalembert.model.model import Model
 
 PARTS = ("q", "qd", "qdd", "tau")
 TIME = ("t", "time")
 ROWS = 20_000  # states at a time
+TAKEN = "; allow_nan=True takes it as it is"  # NaN or infinity
 
 States = dict[str, Array]  # t (rows,), and q, qd, qdd, tau (rows, n), those that are present
 
 
 class Layout(NamedTuple):
-    """The names of all columns, and which ones make each part of a state."""
+    """The names of all columns, which ones make each part of a state, and words that columns hold in every row."""
 
     names: Sequence[str]
     columns: dict[str, list[int]]
+    words: Mapping[int, str] = MappingProxyType({})
 
     @property
     def width(self) -> int:
         """How many columns there are."""
         return len(self.names)
+
+    @property
+    def wanted(self) -> list[int]:
+        """All columns of states, in order."""
+        return sorted(k for columns in self.columns.values() for k in columns)
+
+    def told(self, column: int) -> str:
+        """A column for a message: its number from 1, and its name."""
+        return f"column {column + 1}" + (f" ({self.names[column]})" if self.names[column] else "")
 
     def split(self, table: Array) -> States:
         """The parts of a table (rows, width)."""
@@ -66,6 +78,21 @@ def check_bytes(size: int, what: str, limit: int) -> None:
     """Refuse what takes more bytes than allowed."""
     if size > limit:
         raise Error(f"{what}: its arrays exceed {limit} bytes; raise limit=, or read it in chunks with read_states")
+
+
+def check_finite(states: States, what: str, first: int) -> None:
+    """Refuse NaN and infinity in arrays; `first` is the number of the first row, from 0."""
+    for part, x in states.items():
+        if np.isfinite(x).all():
+            continue
+        row, *column = np.argwhere(~np.isfinite(x))[0].tolist()
+        where = f"column {column[0] + 1} of {part}" if column else part
+        raise not_finite(f"{what}, row {first + row + 1}, {where}", float(x[(row, *column)]))
+
+
+def not_finite(where: str, value: float) -> NotFiniteError:
+    """Error for NaN or infinity in a table."""
+    return NotFiniteError(f"{where}: {value} is not a finite number{TAKEN}")
 
 
 def column_names(robot: Model, parts: Sequence[str]) -> list[str]:

@@ -69,7 +69,7 @@ def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
             raise Error(f"{where}: there is no column t")
         return layout
 
-    for states, _ in read_csv(file, what, arrange):
+    for states, _ in read_csv(file, what, arrange, allow_nan=True):  # as it was saved
         yield states
 
 

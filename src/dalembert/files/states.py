@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dalembert.arguments import choice, flag, numbers, several, whole
-from dalembert.errors import Error, brief
+from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.files.binary import read_npy, read_npz, spools, write_npz
-from dalembert.files.layout import PARTS, States, arranged, column_names, entries, gathered, joined
+from dalembert.files.layout import PARTS, Arrange, States, arranged, check_finite, column_names, entries, gathered, joined
 from dalembert.files.text import CsvWriter, read_csv
+from dalembert.model.degrees import position_doubt
 from dalembert.model.model import Model, a_robot
 from dalembert.progress import Progress
 from dalembert.storage import limits
@@ -28,12 +29,18 @@ ENDINGS = (".csv", ".npy", ".npz")
 
 
 def read_states(
-    robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), progress: Progress | None = None
+    robot: Model,
+    source: str | Path | BinaryIO,
+    wanted: Sequence[str] = ("q", "qd", "qdd"),
+    progress: Progress | None = None,
+    *,
+    allow_nan: bool = False,
 ) -> Generator[States]:
     r"""States from a CSV, NPY or NPZ file ("-": standard input), some thousand at a time, as dictionaries of arrays (rows, n).
 
     `wanted` are parts of q, qd, qdd, tau; t is there if the file has it. Columns with names may come in any order. `progress` is
-    called with how much is read, and of how much (0: unknown).
+    called with how much is read, and of how much (0: unknown). NaN and infinities are refused, by row and column,
+    unless `allow_nan`; positions that look like degrees raise a `DataWarning`.
 
     >>> import io
     >>> import dalembert as da
@@ -49,29 +56,47 @@ def read_states(
         raise Error(f"progress must be a function of (done, all), got {brief(progress)}")
     if not robot.n:
         raise Error(f"{robot.name} has no moving joints, so there are no states to read")
-    what = _name(source)
+    what, allow_nan = _name(source), flag(allow_nan, "allow_nan")
     arrange = arranged(robot, wanted)
+    doubt = ""
     with told(what, "read"), _given(source) as file:
-        start, size = file.peek(4)[:4], _size(file)
-        if start == b"\x93NUM" or start[:2] == b"PK":
-            with _seekable(file) as whole:
-                pieces = read_npz(whole, what, robot, wanted) if start[:2] == b"PK" else read_npy(whole, what, arrange)
-                for states, done, total in pieces:
-                    yield states
-                    if progress:
-                        progress(done, total)
-            return
-        for states, done in read_csv(file, what, arrange):
+        for states, done, total in _pieces(robot, file, what, wanted, arrange, allow_nan):
+            if not doubt and "q" in states and (doubt := position_doubt(robot, states["q"])):
+                warn(f"{what}: {doubt}", DataWarning)
             yield states
             if progress:
-                progress(done, size)
+                progress(done, total)
+
+
+def _pieces(
+    robot: Model, file: io.BufferedReader, what: str, wanted: Sequence[str], arrange: Arrange, allow_nan: bool
+) -> Iterator[tuple[States, int, int]]:
+    """The states of a file of any kind, how much is read, and of how much."""
+    start, size = file.peek(4)[:4], _size(file)
+    if start != b"\x93NUM" and start[:2] != b"PK":
+        for states, done in read_csv(file, what, arrange, allow_nan=allow_nan):
+            yield states, done, size
+        return
+    with _seekable(file) as whole:
+        pieces = read_npz(whole, what, robot, wanted) if start[:2] == b"PK" else read_npy(whole, what, arrange)
+        read = 0
+        for states, done, total in pieces:
+            if not allow_nan:
+                check_finite(states, what, read)
+            read += len(states[wanted[0]])
+            yield states, done, total
 
 
 def load_states(
-    robot: Model, source: str | Path | BinaryIO, wanted: Sequence[str] = ("q", "qd", "qdd"), *, limit: int = limits.ARRAYS
+    robot: Model,
+    source: str | Path | BinaryIO,
+    wanted: Sequence[str] = ("q", "qd", "qdd"),
+    *,
+    limit: int = limits.ARRAYS,
+    allow_nan: bool = False,
 ) -> States:
     """The same, all at once in memory, as long as the arrays take no more than `limit` bytes."""
-    return gathered(read_states(robot, source, wanted), _name(source), whole(limit, "limit", 1))
+    return gathered(read_states(robot, source, wanted, allow_nan=allow_nan), _name(source), whole(limit, "limit", 1))
 
 
 def write_states(robot: Model, target: str | Path, states: Iterable[States], *, names: bool = True) -> int:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
@@ -10,20 +11,21 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error, brief
-from dalembert.files.layout import Arrange, Layout, States
+from dalembert.files.layout import Arrange, Layout, States, not_finite
 from dalembert.storage import limits
 
+MARK = b"\xef\xbb\xbf"  # what some programs put before UTF-8
 BLOCK = 1 << 20  # bytes read at a time: some 3,000 states of six joints
 
 
-def read_csv(file: BinaryIO, what: str, arrange: Arrange) -> Iterator[tuple[States, int]]:
+def read_csv(file: BinaryIO, what: str, arrange: Arrange, *, allow_nan: bool = False) -> Iterator[tuple[States, int]]:
     """The states, block by block, and how many bytes were read so far."""
     layout, delimiter, read = None, b",", 0
     for line, block in _blocks(file, what):
         read += len(block)
         skipped = 0
         if layout is None:
-            block = block.removeprefix(b"\xef\xbb\xbf")  # what some programs put before UTF-8
+            block = block.removeprefix(MARK)
             start = _start(block, line, what, arrange)
             if start is None:
                 continue  # nothing but empty lines and remarks so far
@@ -32,6 +34,8 @@ def read_csv(file: BinaryIO, what: str, arrange: Arrange) -> Iterator[tuple[Stat
         table = _fast(rest, delimiter, layout.width)
         if table is None:
             table = _slowly(rest, line + skipped, delimiter, layout, what)
+        if not (allow_nan or np.isfinite(table).all()):
+            _check_finite(table, rest, line + skipped, layout, what)
         if len(table):
             yield layout.split(table), read
 
@@ -72,9 +76,9 @@ def _start(block: bytes, line: int, what: str, arrange: Arrange) -> tuple[Layout
             if names.count(delimiter or b" ") >= limits.COLUMNS:
                 raise Error(f"{where}: more than {limits.COLUMNS} columns; is this a table of states?")
         fields, above = _names(bare, delimiter), _names(remark, delimiter)
-        if not any(map(_is_number, fields)):
+        if not any(map(is_number, fields)):
             return arrange(fields, where), delimiter, k + 1
-        if len(above) == len(fields) and not any(map(_is_number, above)):
+        if len(above) == len(fields) and not any(map(is_number, above)):
             return arrange(above, where), delimiter, k
         return arrange(len(fields), where), delimiter, k
     return None
@@ -91,7 +95,8 @@ def _names(line: bytes, delimiter: bytes) -> list[str]:
     return [x.strip() for x in fields]
 
 
-def _is_number(text: str | bytes) -> bool:
+def is_number(text: str | bytes) -> bool:
+    """Whether a field is a number."""
     try:
         float(text)
     except ValueError:
@@ -113,24 +118,57 @@ def _fast(block: bytes, delimiter: bytes, width: int) -> Array | None:
 
 def _slowly(block: bytes, first: int, delimiter: bytes, layout: Layout, what: str) -> Array:
     """The same line by line: empty ones and remarks left out, and errors that name the place."""
-    wanted = sorted(k for columns in layout.columns.values() for k in columns)
-    rows: list[list[float]] = []
-    for k, line in enumerate(block.split(b"\n")):
-        bare = line.strip()
-        if not bare or bare.startswith(b"#"):
-            continue
+    rows, wanted = list[list[float]](), layout.wanted
+    for number, bare in _rows(block, first):
         fields = bare.split(delimiter) if delimiter else bare.split()
         if len(fields) != layout.width:
-            raise Error(f"{what}, line {first + k}: {len(fields)} columns, but {layout.width} above")
+            raise Error(f"{what}, line {number}: {len(fields)} columns, but {layout.width} above")
+        for c, word in layout.words.items():
+            if (found := _word(fields[c])) != word:
+                raise Error(f"{what}, line {number}, {layout.told(c)}: {brief(found, 40)}, but {brief(word, 40)} above")
         row = [np.nan] * layout.width
         for c in wanted:
             try:
                 row[c] = _number(fields[c].strip())
             except ValueError:
                 shown = brief(fields[c].strip().decode(errors="replace"), 40)
-                raise Error(f"{what}, line {first + k}, column {c + 1} ({layout.names[c]}): {shown} is not a number") from None
+                raise Error(f"{what}, line {number}, {layout.told(c)}: {shown} is not a number") from None
         rows.append(row)
     return np.array(rows, dtype=float).reshape(-1, layout.width)
+
+
+def _rows(block: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+    """The lines with numbers, and their own numbers in the file."""
+    for k, line in enumerate(block.split(b"\n"), first):
+        bare = line.strip()
+        if bare and not bare.startswith(b"#"):
+            yield k, bare
+
+
+def _check_finite(table: Array, block: bytes, first: int, layout: Layout, what: str) -> None:
+    """Refuse NaN and infinity in the columns of states, by line and column of the file."""
+    wanted = layout.wanted
+    bad = np.argwhere(~np.isfinite(table[:, wanted]))
+    if len(bad):
+        row, column = int(bad[0, 0]), wanted[bad[0, 1]]
+        line = next(itertools.islice(_rows(block, first), row, None))[0]
+        raise not_finite(f"{what}, line {line}, {layout.told(column)}", float(table[row, column]))
+
+
+def head(file: BinaryIO, what: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of the columns, none where the table has none, and the fields of the first row below them."""
+    for line, block in _blocks(file, what):
+        block = block.removeprefix(MARK)
+        start = _start(block, line, what, lambda columns, _: Layout(() if isinstance(columns, int) else columns, {}))
+        if start is not None:
+            layout, delimiter, skipped = start
+            below = next((bare for k, bare in _rows(block, line) if k >= line + skipped), b"")
+            return layout.names, _names(below, delimiter)
+    return (), ()
+
+
+def _word(field: bytes) -> str:
+    return field.strip().strip(b'"').decode(errors="replace").strip()
 
 
 def _number(text: bytes) -> float:

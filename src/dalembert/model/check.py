@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.arguments import choice
 from dalembert.model.coupling import sum_of
+from dalembert.model.degrees import range_doubt
 from dalembert.model.inertia import ZERO
 from dalembert.model.links import FRICTION, Joint, Link
 from dalembert.model.model import Model, joints_told
@@ -28,8 +29,9 @@ inertia      about the centre of mass, in link axes; Ixy = -integral of x y dm
 link frame   in its parent's frame: before . motion about or along z . after"""
 
 
-TOPICS = ("mass", "inertia", "angle", "magnitude", "mimic", "limit", "friction", "contact", "actuator", "unread")
-WRONG = ("unread", "inertia", "mimic")  # topics with which results are not those of a real robot, or not those of the file's
+TOPICS = ("mass", "inertia", "angle", "degrees", "magnitude", "mimic", "limit", "friction", "contact", "actuator", "unread")
+# topics with which results are not those of a real robot, or not those of the file's
+WRONG = ("unread", "inertia", "mimic", "degrees")
 
 
 class Finding(NamedTuple):
@@ -76,7 +78,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def check(robot: Model) -> Findings:
-    """List suspicious data by link, in topics: mass, inertia, angle, magnitude, mimic, limit, friction.
+    """List suspicious data by link, in topics: mass, inertia, angle, degrees, magnitude, mimic, limit, friction.
 
     What a file says and was not taken has the topics unread, and in MJCF contact and actuator. Links without mass and without
     extent, by which a joint of several degrees of freedom is made of single ones, are not suspicious.
@@ -139,6 +141,8 @@ def _doubts(link: Link, carried: list[Link], cure: str) -> Iterator[Finding]:
                 "angle",
                 f"rotation {where} the joint is {off:.1e} off a right angle; fix with robot.snapped({2 * off:.0e})",
             )
+    if doubt := range_doubt(joint, joint.lower, joint.upper):
+        yield _found(link.name, "degrees", doubt)
     far = max(float(np.abs(v).max()) for v in (link.before.translation, link.after.translation, body.com))
     if body.mass > HEAVY or far > FAR:
         yield _found(link.name, "magnitude", f"mass {body.mass:g} kg, lengths up to {far:g} m: are these SI units?")

@@ -1,6 +1,5 @@
 """Robots from Denavit-Hartenberg tables."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -9,6 +8,7 @@ import numpy as np
 
 from dalembert.arguments import choice, instance, listed, number
 from dalembert.errors import DataWarning, Error, brief, warn
+from dalembert.model.degrees import angle_doubt, range_doubt
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Joint, Link, Note, joint
 from dalembert.model.model import Model
@@ -36,6 +36,12 @@ class DHRow(Value):
 
     def __post_init__(self) -> None:
         instance(self.inertia, Inertia, "the inertia of a DH row")
+
+    @property
+    def doubts(self) -> list[str]:
+        """Angles that look like degrees, in words."""
+        doubts = (angle_doubt(name, getattr(self, name)) for name in ("alpha", "theta"))
+        return [doubt for doubt in doubts if doubt]
 
     def placements(self, convention: str) -> tuple[Pose, Pose]:
         """The fixed transforms before and after the joint's motion along z.
@@ -67,7 +73,7 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
     """A serial chain from Denavit-Hartenberg rows. `convention` is required: "standard" (distal) or "modified" (proximal).
 
     Mass data are in the axes of the row's own frame. `options` are the fields of the robot: gravity, base, frames, source.
-    Angles beyond 2 pi, which are probably degrees, are accepted with a warning.
+    Angles and limits that look like degrees are accepted with a warning.
 
     >>> import dalembert as da
     >>> rod = da.Inertia.from_com(1.0, (-0.5, 0, 0), (0, 1 / 12, 1 / 12))
@@ -87,8 +93,9 @@ def from_dh(cls: type[M], rows: Iterable[DHRow | Mapping[str, Any]], *, conventi
         except Error as error:
             raise Error(f"DH row {i}: {error}") from None
         parent = links[-1].name
-        for entry in ("alpha", "theta"):
-            if abs(angle := getattr(r, entry)) > 2 * math.pi:
-                notes.append(Note(parent, f"{entry} = {angle:g} rad is more than 2 pi: are these degrees?", "angle"))
-                warn(f"DH row {i}: {notes[-1].remark}", DataWarning)
+        for doubt in r.doubts:
+            notes.append(Note(parent, doubt, "degrees"))
+            warn(f"DH row {i}: {doubt}", DataWarning)
+        if doubt := range_doubt(links[-1].joint, links[-1].joint.lower, links[-1].joint.upper):
+            warn(f"DH row {i}: {doubt}", DataWarning)
     return cls(name, tuple(links), notes=tuple(notes), **options)

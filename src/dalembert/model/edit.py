@@ -1,5 +1,6 @@
 """Changes to a robot; each returns a new one."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -10,12 +11,16 @@ from dalembert.arguments import choice, frozen_array, number
 from dalembert.errors import Error, brief
 from dalembert.model.assemble import Fixed, assemble
 from dalembert.model.coupling import Coupling, Transmission
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import FRICTION, SEVERAL, Joint, Link, levels, two_levels
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 
 M = TypeVar("M", bound=Model)
+GRIPPER_JOINT = re.compile("grip|jaw|finger|claw", re.IGNORECASE)
+WRIST_JOINT = re.compile("yaw|pitch|roll|rot|wrist", re.IGNORECASE)  # turns a gripper as a whole
+JAW = re.compile("jaw|finger|claw", re.IGNORECASE)
 AGREES = 1e-9  # rad or m: how far a given position may be off what a coupling says
 
 
@@ -90,12 +95,32 @@ def with_payload(robot: M, mass: float, com: Any = (0.0, 0.0, 0.0), tensor: Any 
 
 
 def tip(robot: Model) -> str:
-    """The one link that carries no other; an error where there are several."""
+    """The one link that carries no other: what `link` means where it is left out.
+
+    An error where there are several, and where it is the one moving jaw of a gripper: a load or a target belongs to the
+    hand then, and only the user knows by which name.
+    """
     carried = set(robot.parents)
-    tips = [name for i, name in enumerate(robot.link_names) if i not in carried]
-    if len(tips) == 1:
-        return tips[0]
-    raise Error(f"{robot.name} has {len(tips)} end links ({', '.join(tips) or 'none'}); choose one, or a frame, with link=...")
+    ends = [i for i in range(len(robot.links)) if i not in carried]
+    names = [robot.link_names[i] for i in ends]
+    if len(ends) != 1:
+        raise Error(f"{robot.name} has {len(ends)} end links ({', '.join(names) or 'none'}); choose one, or a frame, with link=...")
+    hand = robot.parents[ends[0]]
+    if hand >= 0 and _is_jaw(robot.links[ends[0]]) and not _is_jaw(robot.links[hand]):
+        frames = [name for name in robot.frame_names if robot.locate(name)[0] == hand]
+        joint = robot.links[ends[0]].joint.name
+        choices = ", ".join(map(repr, (robot.link_names[hand], *frames[:3], *names)))
+        raise Error(
+            f"{robot.name} ends in {names[0]!r}, the jaw that joint {joint!r} opens and closes; "
+            f"choose the hand, or the jaw, with link=...: {choices}"
+        )
+    return names[0]
+
+
+def _is_jaw(link: Link) -> bool:
+    """Whether a link is part of a gripper that moves in it, by the names of it and of its joint."""
+    opens = GRIPPER_JOINT.search(link.joint.name) and not WRIST_JOINT.search(link.joint.name)
+    return bool(opens or JAW.search(link.name))
 
 
 def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:
@@ -265,6 +290,8 @@ def lock(robot: M, positions: Mapping[str, float]) -> M:
             )
     whole = {name: x for name, x in positions.items() if name in several}
     values = {name: number(x, f"the position of joint {name!r}") for name, x in positions.items() if name not in several}
+    held = np.array([values.get(name, 0.0) for name in robot.position_names])
+    warn_of_positions(robot, held, "lock")
     if coupling is not None:
         for name in [x for x in followers if x in values]:
             _check_follower(coupling, followers[name], name, values.pop(name), values)

@@ -10,17 +10,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import choice, flag, number, text
+from dalembert.arguments import choice, flag, frozen_array, number, text
 from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.model.check import TOPICS, check
 from dalembert.model.coupling import Coupling, Transmission
+from dalembert.model.degrees import rpy_doubt
 from dalembert.model.dh import DHRow
 from dalembert.model.edit import with_free_base
 from dalembert.model.inertia import Inertia
 from dalembert.model.links import Frame, Joint, Link, Mimic, Note
 from dalembert.model.loop import Loop
 from dalembert.model.model import STANDARD_GRAVITY, Model
-from dalembert.model.pose import Pose
+from dalembert.model.pose import Pose, rotation_rpy
 from dalembert.storage import limits
 from dalembert.storage.opening import file_path, opened, told
 from dalembert.storage.saving import save_text
@@ -113,7 +114,7 @@ def _xml_model(cls: type[M], path: Path, mimic: bool, xacro: Any) -> M:
     else:
         data = _content(path)
     try:
-        root = parse(data)
+        root = parse(data, text=True)  # extensions have their numbers there
     except Error as error:
         raise Error(f"{path.name}: {error}") from None
     if root.tag.startswith("mujoco") or path.suffix.lower() == ".mjcf":
@@ -225,9 +226,12 @@ def _link(entry: Any, what: str) -> Link:
             raise Error(f"{what} has both dh and before/after; give only one")
         dh = _table(t["dh"], f"dh of {what}", ("convention", "alpha", "a", "d", "theta"))
         try:
-            before, after = DHRow(**{k: v for k, v in dh.items() if k != "convention"}).placements(dh.get("convention", ""))
+            row = DHRow(**{k: v for k, v in dh.items() if k != "convention"})
+            before, after = row.placements(dh.get("convention", ""))
         except Error as error:
             raise Error(f"{what}: {error}") from None
+        for doubt in row.doubts:
+            warn(f"{what}: {doubt}", DataWarning)
     else:
         before, after = (_pose(t.get(k, {}), f"{k} of {what}") for k in ("before", "after"))
     joint = _table(t.get("joint", {}), f"joint of {what}", JOINT_KEYS)
@@ -271,8 +275,10 @@ def _pose(value: Any, what: str) -> Pose:
     if "rpy" in t and "rotation" in t:
         raise Error(f"{what} has both rpy and rotation; give only one")
     try:
-        pose = Pose.of(t.get("translation", np.zeros(3)), t.get("rpy", np.zeros(3)))
-        return Pose(t["rotation"], pose.translation) if "rotation" in t else pose
+        rpy = frozen_array(t.get("rpy", np.zeros(3)), (3,), "rpy")
+        if doubt := rpy_doubt(rpy):
+            warn(f"{what}: {doubt}", DataWarning)
+        return Pose(t["rotation"] if "rotation" in t else rotation_rpy(rpy), t.get("translation", np.zeros(3)))
     except Error as error:
         raise Error(f"{what}: {error}") from None
 

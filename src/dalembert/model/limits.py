@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import by_name, choice, number, numbers
 from dalembert.errors import Error, brief
+from dalembert.model.degrees import warn_of_ranges
 
 if TYPE_CHECKING:
     from dalembert.model.model import Model
@@ -96,6 +97,8 @@ def limits_of(robot: "Model", given: Any = None, what: str = "limits", names: tu
             own = own_limit(robot, name)
             found[name] = np.where(np.isnan(values), [-own, own] if name in SIDED else own, values)
     if found.keys() >= {*ENDS}:
+        if named.keys() & {*ENDS}:
+            warn_of_ranges(robot.joints, found["lower"], found["upper"], f"{what}: positions")
         for i in np.flatnonzero(~(found["lower"] < found["upper"])):
             ends = f"lower {found['lower'][i]:g} is not below upper {found['upper'][i]:g}"
             raise Error(f"{what}: joint {robot.joint_names[i]!r}: {ends}")

@@ -11,7 +11,7 @@ from dalembert.arguments import choice, frozen_array, instance, number, text
 from dalembert.cached import cached_property
 from dalembert.errors import Error, brief
 from dalembert.model.inertia import Inertia
-from dalembert.model.pose import Pose, rotation_quaternion
+from dalembert.model.pose import Pose, rotation_quaternion, rotation_z
 from dalembert.model.values import Value
 
 Kind = Literal["revolute", "prismatic", "helical", "planar", "ball", "free"]
@@ -172,7 +172,7 @@ class Joint(Value):
             count = 3 if self.kind == "planar" else len(POSES[self.kind])
             at = frozen_array(q, (count,), f"the position of joint {self.name!r}").tolist()
             if self.kind == "planar":
-                return Pose.of((*at[:2], 0.0), (0.0, 0.0, at[2]))
+                return Pose(rotation_z(at[2]), (*at[:2], 0.0))
             w, x, y, z, *place = at
             if not any((w, x, y, z)):
                 raise Error(f"joint {self.name!r}: the quaternion is zero, which is no rotation; the identity is (1, 0, 0, 0)")

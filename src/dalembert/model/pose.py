@@ -8,7 +8,8 @@ import numpy as np
 from dalembert.algebra.precise import cos_sin, exact, exact_rotation, precisely, product
 from dalembert.algebra.spatial import Array, Transform, cross, dot
 from dalembert.arguments import frozen_array, number
-from dalembert.errors import Error
+from dalembert.errors import DataWarning, Error, warn
+from dalembert.model.degrees import rpy_doubt
 from dalembert.model.values import Frozen, Value
 
 SNAP = 1e-15  # entries of a rotation nearer than this to 0 or +-1 are meant to be 0 or +-1
@@ -60,9 +61,14 @@ class Pose(Value):
 
     @classmethod
     def of(cls, translation: Any = (0.0, 0.0, 0.0), rpy: Any = (0.0, 0.0, 0.0)) -> "Pose":
-        """Pose from an origin and URDF's roll-pitch-yaw: rotate about fixed x, then y, then z (radians)."""
-        roll, pitch, yaw = frozen_array(rpy, (3,), "rpy")
-        return cls(product(product(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll)), translation)
+        """Pose from an origin and URDF's roll-pitch-yaw: rotate about fixed x, then y, then z (radians).
+
+        A `DataWarning` tells of angles beyond 2 pi, which are probably degrees.
+        """
+        angles = frozen_array(rpy, (3,), "rpy")
+        if doubt := rpy_doubt(angles):
+            warn(f"Pose.of: {doubt}", DataWarning)
+        return cls(rotation_rpy(angles), translation)
 
     @classmethod
     def coerce(cls, value: Any) -> "Pose":
@@ -138,6 +144,12 @@ def rotation_z(angle: float) -> Array:
     """Rotation about z; right angles come out exact."""
     c, s = _exact_cos_sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def rotation_rpy(rpy: Any) -> Array:
+    """Rotation about fixed x, then y, then z; right angles come out exact."""
+    roll, pitch, yaw = frozen_array(rpy, (3,), "rpy")
+    return product(product(rotation_z(yaw), rotation_y(pitch)), rotation_x(roll))
 
 
 def rotation_quaternion(x: float, y: float, z: float, w: float) -> Array:

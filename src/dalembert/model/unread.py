@@ -1,7 +1,9 @@
 """Entries of a URDF file that may affect the dynamics but are ignored: mistyped names and extensions, listed by link.
 
-What has nothing to do with them (visual, collision, gazebo, transmission, limit, calibration, ...) is passed over, and so is
-whatever is 0. A fixed joint does not move: only its origin matters.
+What has nothing to do with them (visual, collision, limit, calibration, ...) is passed over, and so is whatever is 0. A
+fixed joint does not move: only its origin matters. Of the extensions for simulators (gazebo, transmission, ros2_control)
+springs, drag, links without gravity, joints that close loops, joints that follow others and rotors are listed; contact,
+which no robot has here, stops, solvers, sensors and hardware are not.
 """
 
 import difflib
@@ -32,6 +34,11 @@ MISPLACED = ("mass", "inertia", "origin", "axis", "dynamics")  # in a link; the 
 DYNAMIC = ("mass", "inertia", "com", "damping", "friction", "stiffness", "armature", *MOMENTS)  # as attributes of a link or joint
 EXTENSION = re.compile(r"(.*:)?(links?|(loop_)?joints?|gravity|force_element|.*spring.*|.*bushing.*|.*constraint.*)", re.IGNORECASE)
 ROTOR = re.compile(r"(.*:)?(rotor|motor)_?inertia", re.IGNORECASE)
+NUMBERS = ("springstiffness", "dampingfactor", "velocitydecay", "damping")  # of <gazebo>, without underscores
+ON, OFF = ("1", "true"), ("0", "false")
+SWITCHES = {"turngravityoff": ON, "gravity": OFF, "kinematic": ON, "static": ON, "enablewind": ON}
+BODIES = ("joint", "hinge", "slider", "link", "inertial")  # in <gazebo>, with or without a prefix
+FLUID = re.compile("buoyan|hydrodynamic|lift_?drag|wind", re.IGNORECASE)  # plugins that push
 VERSION = re.compile(r"\s*1(\.[0-9]+)?\s*")
 
 
@@ -40,21 +47,56 @@ def unread(root: Element, base: str) -> Iterator[Note]:
     version = root.get("version")
     if version is not None and not VERSION.fullmatch(version):
         yield _note(base, f"URDF version {brief(version, 20)} is unknown; the file was read as version 1")
-    child: dict[str, str] = {}
     for element in root:
         if element.tag == "link":
             yield from _of_link(element)
         elif element.tag == "joint":
-            child[element.get("name", "")] = _child(element)
             yield from _of_joint(element)
         elif EXTENSION.fullmatch(element.tag):
             yield _note(base, f"{_tag(element)} {brief(element.get('name', ''), 60)} of the robot is ignored")
-    for element in root.findall("transmission"):
+    yield from _of_gazebo(root, base)
+    yield from _of_transmissions(root)
+
+
+def _of_gazebo(root: Element, base: str) -> Iterator[Note]:
+    """The extensions for Gazebo: each is of a link, of a joint, or of the whole robot."""
+    links = {link.get("name", "") for link in root.findall("link")}
+    joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
+    for element in root.findall("gazebo"):
+        reference = element.get("reference", "")
+        if reference in links:
+            yield from _of_simulator(reference, "", element)
+        elif reference not in joints:
+            yield from _of_simulator(base, f"{brief(reference, 60)}: " if reference else "", element)
+        elif joints[reference].get("type") != "fixed":
+            yield from _of_simulator(_child(joints[reference]), _joint(reference) + ": ", element)
+        for follower in element.iter("mimicJoint"):
+            name = (follower.text or "").strip()
+            if _moves_alone(joints.get(name)):
+                remark = "the plugin by which it follows another joint is ignored; see with_coupling"
+                yield _note(_child(joints[name]), f"{_joint(name)}: {remark}")
+
+
+def _of_transmissions(root: Element) -> Iterator[Note]:
+    """Transmissions, also those in <ros2_control>."""
+    joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
+    for element in root.iter("transmission"):
+        for follower in element.findall("passive_joint"):
+            name = follower.get("name", "")
+            if _moves_alone(joints.get(name)):
+                remark = "the transmission by which it follows another joint is ignored; see with_coupling"
+                yield _note(_child(joints[name]), f"{_joint(name)}: {remark}")
         if any(ROTOR.fullmatch(x.tag) for x in element.iter()):
             for joint in element.findall("joint"):
                 name = joint.get("name", "")
-                if name in child:
-                    yield _note(child[name], f"{_joint(name)}: the rotor inertia of its transmission is ignored; see with_armature")
+                if name in joints:
+                    remark = "the rotor inertia of its transmission is ignored; see with_armature"
+                    yield _note(_child(joints[name]), f"{_joint(name)}: {remark}")
+
+
+def _moves_alone(joint: Element | None) -> bool:
+    """Whether a joint is read as one that moves and follows no other."""
+    return joint is not None and joint.get("type") != "fixed" and joint.find("mimic") is None
 
 
 def _of_link(link: Element) -> Iterator[Note]:
@@ -66,10 +108,35 @@ def _of_link(link: Element) -> Iterator[Note]:
         strange = part.tag not in ("inertial", *HARMLESS) and any(x.tag.lower() in ("mass", "inertia") for x in part.iter())
         if (typed or strange or part.tag.lower() in MISPLACED) and _says_something(part):
             yield _note(name, f"{_tag(part)} outside <inertial> is ignored")
+    yield from _of_simulator(name, "", link)
     yield from _of_attributes(name, "", link, tuple(key for key in link.attrib if key.lower() not in DYNAMIC))
     for inertial in inertials[:1]:
         yield from _of_parts(name, "", inertial, INERTIAL)
         yield from _of_attributes(name, "", inertial, ())
+
+
+def _of_simulator(link: str, here: str, element: Element) -> Iterator[Note]:
+    """What changes the motion in a <gazebo>, or in a <link> beside its <inertial>."""
+    inside = " in <gazebo>" if element.tag == "gazebo" else ""
+    for part in element:
+        name = part.tag.rpartition(":")[2]
+        kind = name.replace("_", "").lower()
+        remark = ""
+        if kind in NUMBERS and not _zero(_content(part)):
+            remark = f"<{name}> {brief(_content(part), 30).strip(chr(39))}{inside}"
+        elif kind in SWITCHES and _content(part).lower() in SWITCHES[kind]:
+            remark = f"<{name}> {_content(part)}{inside}"
+        elif kind in BODIES and inside:
+            remark = f"<{name}> {brief(part.get('name', ''), 60)}{inside}"
+        elif kind == "plugin" and FLUID.search(part.get("filename", "")):
+            remark = f"the plugin {brief(part.get('filename', ''), 60)}"
+        if remark:
+            yield _note(link, f"{here}{remark} is ignored")
+
+
+def _content(element: Element) -> str:
+    """The value of an element, or the text in it, with single spaces."""
+    return " ".join(" ".join([element.get("value", ""), *element.itertext()]).split())
 
 
 def _of_joint(joint: Element) -> Iterator[Note]:

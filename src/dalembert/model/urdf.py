@@ -12,10 +12,11 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import text
 from dalembert.errors import DataWarning, Error, brief, warn
 from dalembert.model.assemble import Fixed, assemble
+from dalembert.model.degrees import rpy_doubt
 from dalembert.model.inertia import Inertia
-from dalembert.model.links import SEVERAL, Joint, Kind, Link, Mimic
+from dalembert.model.links import SEVERAL, Joint, Kind, Link, Mimic, Note
 from dalembert.model.model import Model
-from dalembert.model.pose import Pose, align_z, rotation_quaternion, unit
+from dalembert.model.pose import Pose, align_z, rotation_quaternion, rotation_rpy, unit
 from dalembert.model.unread import MOMENTS, unread
 
 M = TypeVar("M", bound=Model)
@@ -67,7 +68,7 @@ def _robot(cls: type[M], root: Element, what: str, mimic: bool) -> M:
         lost = sorted(set(inertias) - {b.name for b in bodies} - {roots[0]})
         raise Error(f"link {lost[0]!r} is not connected to {roots[0]!r}: its joints form a cycle")
     made = assemble(roots[0], inertias[roots[0]], bodies)
-    made = made._replace(notes=(*made.notes, *unread(root, roots[0])))
+    made = made._replace(notes=(*made.notes, *_turned(root, joints), *unread(root, roots[0])))
     return cls(root.get("name") or "robot", base_name=roots[0], source=f"URDF {what}", **made._asdict())
 
 
@@ -184,7 +185,7 @@ def origin(element: Element | None, here: str) -> Pose:
     zero = (0.0, 0.0, 0.0)
     xyz, rpy = vector(element, "xyz", here, zero), vector(element, "rpy", here, zero)
     if element is None or element.get("quat_xyzw") is None:
-        return Pose.of(xyz, rpy)
+        return Pose(rotation_rpy(rpy), xyz)
     if element.get("rpy") is not None:
         raise Error(f"{here}: <origin> has both rpy and quat_xyzw; give only one")
     x, y, z, w = vector(element, "quat_xyzw", here, (*zero, 1.0)).tolist()
@@ -192,6 +193,18 @@ def origin(element: Element | None, here: str) -> Pose:
     if abs(length - 1.0) > UNIT:
         raise Error(f"{here}: quat_xyzw must have length 1, got {[x, y, z, w]} of length {length:.6g}")
     return Pose(rotation_quaternion(x, y, z, w), xyz)
+
+
+def _turned(root: Element, joints: list[tuple[str, str, Element]]) -> Iterator[Note]:
+    """Origins of joints and inertias whose angles look like degrees."""
+    zero = (0.0, 0.0, 0.0)
+    for _, child, element in joints:
+        if doubt := rpy_doubt(vector(element.find("origin"), "rpy", child, zero)):
+            yield Note(child, f"the origin of its joint: {doubt}", "degrees")
+    for element in root.findall("link"):
+        name = element.get("name", "")
+        if doubt := rpy_doubt(vector(element.find("inertial/origin"), "rpy", name, zero)):
+            yield Note(name, f"the origin of its inertia: {doubt}", "degrees")
 
 
 def vector(element: Element | None, key: str, here: str, default: tuple[float, ...]) -> Array:

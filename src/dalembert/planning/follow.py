@@ -23,7 +23,7 @@ from dalembert.motion.hand import HandSamples, sample
 from dalembert.motion.paths import Spline
 from dalembert.native.ordered import ordered
 from dalembert.planning import solving
-from dalembert.planning.given import real_vector
+from dalembert.planning.given import typed_positions
 from dalembert.planning.inverse_kinematics import request
 from dalembert.planning.reaching_step import ANGULAR
 from dalembert.planning.solutions import PULL, Request, random_starts, solutions
@@ -84,7 +84,7 @@ def follow(
     asked = request(robot, "follow", link, ROWS if rows is None else rows, frame, limits, tolerance, posture)
     _check_rows(asked)
     samples = _samples(path, positive(step, "follow: step"))
-    first = _first(asked, samples.pose[0], None if q0 is None else real_vector(robot, "follow", "q0", q0))
+    first = _first(asked, samples.pose[0], None if q0 is None else typed_positions(robot, "follow", "q0", q0))
     q = _chosen(asked, samples, *_along(asked, samples.pose, first))
     qd, qdd = _rates(asked, samples, q)
     singular = _singular(asked, samples, q)

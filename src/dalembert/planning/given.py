@@ -10,6 +10,7 @@ from dalembert.derived.joints import friction_law
 from dalembert.engine.evaluation import joint_vector
 from dalembert.engine.guards import need_joints, need_rates
 from dalembert.errors import Error, brief
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.model import Model, a_robot, refuse_loops
 
 
@@ -46,3 +47,10 @@ def real_vector(robot: Model, function: str, name: str, value: Any) -> Array:
     """Real numbers (..., n), one for each joint."""
     numbers(value, f"{function}: {name}")
     return joint_vector(robot, function, name, value)
+
+
+def typed_positions(robot: Model, function: str, name: str, value: Any) -> Array:
+    """The same of positions, with a warning where they look like degrees."""
+    q = real_vector(robot, function, name, value)
+    warn_of_positions(robot, q, f"{function}: {name}")
+    return q

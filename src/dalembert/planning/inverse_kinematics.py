@@ -18,7 +18,7 @@ from dalembert.errors import Error
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
 from dalembert.model.spread import spread
-from dalembert.planning.given import real_vector, with_rates
+from dalembert.planning.given import typed_positions, with_rates
 from dalembert.planning.reaching_step import ANGULAR, POSTURE, STEP
 from dalembert.planning.solutions import STARTS, Request, every_solution, solutions
 from dalembert.planning.solving import Solutions, Task, measured
@@ -122,7 +122,7 @@ def inverse_kinematics(
     if points and min(asked.rows) < ANGULAR:
         raise Error("inverse_kinematics: points have no rotation, so rows must be among vx, vy, vz; give poses (..., 4, 4) instead")
     most = whole(starts, "inverse_kinematics: starts", 1, 100_000)
-    first = None if q0 is None else real_vector(robot, "inverse_kinematics", "q0", q0)
+    first = None if q0 is None else typed_positions(robot, "inverse_kinematics", "q0", q0)
     if flag(every, "every"):
         if target.ndim > 2 or (first is not None and first.ndim > 1):
             raise Error("inverse_kinematics: every solution is found for one pose and one q0 at a time")
@@ -196,7 +196,7 @@ def request(
     counted = row_indices(rows)
     inside = limits is not None and flag(limits, "limits")
     lower, upper = (robot.lower, robot.upper) if inside else (np.full(robot.n, -np.inf), np.full(robot.n, np.inf))
-    wanted = None if posture is None else real_vector(robot, function, "posture", posture)
+    wanted = None if posture is None else typed_positions(robot, function, "posture", posture)
     if wanted is not None and (wanted.ndim > 1 or not np.isfinite(wanted).all()):
         raise Error(f"{function}: posture must be {robot.n} finite numbers, one for each joint, got shape {wanted.shape}")
     optional = () if wanted is None else tuple(POSTURE)

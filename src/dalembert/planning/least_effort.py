@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, frozen_array, listed, number, positive, whole
 from dalembert.errors import Error, LimitWarning, brief, optional, warn
+from dalembert.model.degrees import warn_of_positions
 from dalembert.motion.bsplines import BSpline
 from dalembert.native.blas import one_thread
 from dalembert.planning.bounded import Bounded, MotionLimits, exceeding, motion_limits, within
@@ -233,6 +234,8 @@ def _given(
 
 def _state(robot: "Robot", given: Any, what: str) -> Array:
     array = frozen_array(given, None, f"least_effort: {what}")
+    if array.shape in ((robot.n,), (2, robot.n)):
+        warn_of_positions(robot, np.atleast_2d(array)[0], f"least_effort: {what}")
     if array.shape == (robot.n,):
         return np.stack([array, np.zeros(robot.n)])
     if array.shape != (2, robot.n):
@@ -255,6 +258,7 @@ def _through(robot: "Robot", given: Any) -> tuple[Array, Array]:
         if not 0 < at < 1:
             raise Error(f"through: times are shares of the duration, above 0 and below 1, got {at:g}")
         found[at] = frozen_array(q, (robot.n,), f"through: the positions at {at:g}")
+        warn_of_positions(robot, found[at], f"through: the positions at {at:g}")
     order = sorted(found)
     return np.array(order), np.array([found[at] for at in order]).reshape(-1, robot.n)
 

@@ -1,6 +1,7 @@
 """Poses, twists and Jacobians of links and of named frames, the centre of mass, and the momentum.
 
-A link or frame is given by name; left out, it is the one link at the end of the arm. `point` (..., 3) is given in its own axes
+A link or frame is given by name; left out, it is the one link at the end of the arm, unless that is
+the jaw of a gripper. `point` (..., 3) is given in its own axes
 (default: its origin). A twist is (angular, linear); its `frame` says in which axes, and whose velocity the linear part is:
 
 - "body": in the axes of the link or frame, of the point;

@@ -8,6 +8,7 @@ import numpy as np
 from dalembert.arguments import by_name, choice, numbers
 from dalembert.derived.varied import FRICTION, GRAVITY, LOAD, PLACE
 from dalembert.errors import Error, brief
+from dalembert.model.degrees import warn_of_ranges
 from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.positions import ranges
@@ -78,6 +79,8 @@ def _range(robot: Model, name: str, given: Any, shape: tuple[int, ...], turning:
         low, high, counts = *fallback, np.zeros(size)
     else:
         raise Error(f"{name} has no range; give one, such as over={{{name!r}: (-1.0, 1.0)}}")
+    if name == "q" and given is not None and not robot.runs:
+        warn_of_ranges(robot.joints, low, high, "over: positions")
     if any(turning):
         wide, (first, _) = np.array(turning) & (high - low > TURN), ranges(low, high, TURN)
         low, high = np.where(wide, first, low), np.where(wide, first + TURN, high)
