@@ -17,10 +17,12 @@ test-slow: $(VENV)/ready-$(EXTRAS)
 	$(BIN)/python -m pytest -n auto --dist worksteal --durations=5 -m slow
 
 # the native engine with the vectors of other machines: SSE2 without fused multiply-adds, AVX2, AVX-512 (split where there is none);
-# two long tests of memory and processes, which vectors do not concern, run once
+# two long tests of memory and processes, which vectors do not concern, run once; the vectors of this machine are those of the other tests
 NATIVE := tests/test_native.py tests/test_native_objects.py tests/test_native_threads.py tests/test_cache.py
 test-lanes: $(VENV)/ready-$(EXTRAS)
-	@set -e; for lanes in 2 4 8; do \
+	@set -e; own=$$($(BIN)/python -c 'from dalembert.native import machine; print(machine.host().lanes)'); \
+	for lanes in 2 4 8; do \
+	  if [ $$lanes = $$own ]; then continue; fi; \
 	  echo "vectors of $$lanes doubles ..."; \
 	  DALEMBERT_LANES=$$lanes $(BIN)/python -m pytest -q -n auto --dist worksteal $(NATIVE) -k 'not die_with_their_robots and not eight_processes'; \
 	done

@@ -92,6 +92,25 @@ def drawn(tab):
     tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def until(tab, condition, frames=5000):
+    """Wait until a JavaScript condition holds, for a number of frames, however long each of them takes.
+
+    Playwright's own wait_for_function evaluates a string, which the policy of our pages forbids.
+    """
+    holds = tab.evaluate(
+        f"""(frames) => new Promise((done) => {{
+          const look = () => {{
+            if ({condition}) done(true);
+            else if (frames-- > 0) requestAnimationFrame(look);
+            else done(false);
+          }};
+          look();
+        }})""",
+        frames,
+    )
+    assert holds, f"{condition} does not hold after {frames} frames"
+
+
 def pixels(tab):
     """The picture of the arm as the browser shows it."""
     drawn(tab)

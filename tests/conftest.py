@@ -5,6 +5,7 @@ import atexit
 import gc
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -20,13 +21,26 @@ import pytest
 from builtin import ARMS
 
 import dalembert as da
+from dalembert import imported
 from dalembert.formulations import formulation
 from dalembert.studies import timing
 
-if "PYTEST_XDIST_WORKER" not in os.environ:  # tests leave the user's cache alone; parallel workers inherit one of their own
-    os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")
-    atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 HERE = Path(__file__).parent
+SNAPSHOT = "DALEMBERT_TEST_SNAPSHOT"
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # parallel workers inherit both folders
+    os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-test-")  # tests leave the user's cache alone
+    os.environ[SNAPSHOT] = tempfile.mkdtemp(prefix="dalembert-test-source-")
+    shutil.copytree(Path(da.__file__).parent, Path(os.environ[SNAPSHOT], "dalembert"))
+    for variable in ("DALEMBERT_CACHE", SNAPSHOT):
+        atexit.register(shutil.rmtree, os.environ[variable], ignore_errors=True)
+
+# Entries of the disk cache are named by the source, which may be edited while the tests run. So the
+# names come from a copy that nobody edits, and processes that tests start import that copy.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ[SNAPSHOT], os.environ.get("PYTHONPATH")]))
+imported._FOLDER = str(Path(os.environ[SNAPSHOT], "dalembert"))
+imported._AS_IMPORTED = imported._files(imported._FOLDER)
+imported.digest.cache_clear()
 sys.path.insert(0, str(HERE.parent / "tools"))
 
 REFERENCE = {r["name"]: r for r in json.loads((HERE / "data/reference.json").read_text())["robots"]}
@@ -101,6 +115,23 @@ def run(code, **environment):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
+
+
+CALL = """
+import pickle, sys
+import numpy as np
+function, arrays = pickle.load(sys.stdin.buffer)
+values = function(*arrays)
+values = values if isinstance(values, tuple) else (values,)
+pickle.dump([np.asarray(x) for x in values], sys.stdout.buffer)
+"""
+
+
+def in_another_process(function, *arrays):
+    """What a function computes after pickling in a fresh process, as a list of arrays."""
+    done = subprocess.run([sys.executable, "-c", CALL], input=pickle.dumps((function, arrays)), capture_output=True, timeout=900)
+    assert done.returncode == 0, done.stderr.decode()
+    return pickle.loads(done.stdout)
 
 
 MOVING = da.methods("inverse_dynamics", taking="base_twist")

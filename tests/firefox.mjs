@@ -4,10 +4,12 @@ import { pathToFileURL } from "url";
 
 const [folder, firefox, page, given] = process.argv.slice(2), puppeteer = createRequire(`${folder}/`)("puppeteer-core");
 const { q, qd, x } = JSON.parse(given), log = [];
+const PATIENCE = 300_000;  // ms: as in browsing.py
 const prefs = { "webgl.force-enabled": true, "network.proxy.type": 1, "network.proxy.http": "127.0.0.1", "network.proxy.http_port": 9, "network.proxy.ssl": "127.0.0.1", "network.proxy.ssl_port": 9 };
-const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: false, extraPrefsFirefox: prefs, env: { ...process.env, LIBGL_ALWAYS_SOFTWARE: "1" } });
+const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: false, timeout: PATIENCE, protocolTimeout: PATIENCE, extraPrefsFirefox: prefs, env: { ...process.env, LIBGL_ALWAYS_SOFTWARE: "1" } });
 try {
   const tab = await browser.newPage();
+  tab.setDefaultTimeout(PATIENCE);
   tab.on("console", (message) => log.push(`${message.type()}: ${message.text()}`));
   tab.on("pageerror", (error) => log.push(String(error)));
   tab.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) log.push(`asks for ${request.url()}`); });

@@ -217,6 +217,14 @@ def test_source_has_no_name_once_it_is_edited(tmp_path, monkeypatch):
     assert not imported.unchanged() and digest("native") == ""
 
 
+def test_edits_while_the_tests_run_change_nothing():
+    """Names of entries and other processes have a copy of the source that nobody edits."""
+    live = Path(da.__file__).parent
+    copy = Path(imported._FOLDER)
+    assert copy != live
+    assert Path(run("import dalembert; print(dalembert.__file__)")[0].strip()).parent == copy
+
+
 def test_an_interpreter_with_other_objects_makes_the_same_code(folder, compiled, monkeypatch):
     from dalembert.native import direct
 

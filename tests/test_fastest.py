@@ -143,7 +143,7 @@ def toppra_speeds(given, s):
     return None if speeds is None or not np.isfinite(speeds).all() else speeds
 
 
-@pytest.mark.parametrize("seed", sweep(range(60), quick=(0, 1, 8)))
+@pytest.mark.parametrize("seed", sweep(range(30), quick=(0, 1, 8)))
 def test_toppra_finds_the_same(seed, monkeypatch):
     given, s = problem(seed), np.linspace(0, 1, 1001)
     theirs = toppra_speeds(given, s)
@@ -176,7 +176,9 @@ def test_limits_hold_between_the_points_too(friction, seed):
 
 
 ARMS = ("puma560", "stanford", "panda", "ur5")
-RUBBED = [(k, points, damping) for points in (100, 300, 1000) for damping in (3.0, 30.0) for k in range(80)]
+GRIDS = [(points, damping) for points in (100, 300, 1000) for damping in (3.0, 30.0)]
+RUBBED = [(k, *grid) for j, grid in enumerate(GRIDS) for k in range(j % 3, 80, 3)]  # each path on two of the grids
+FEW_RUBBED = [(0, 100, 3.0), (1, 100, 3.0), (72, 300, 3.0), (2, 300, 30.0), (3, 300, 30.0)]
 HARD = [(292, 300, 3.0), (292, 1000, 3.0)]  # a joint turns back where it has next to no inertia: rounds may not settle
 
 
@@ -193,7 +195,9 @@ def rubbed(seed, damping):
 
 
 @pytest.mark.filterwarnings("ignore::dalembert.LimitWarning")
-@pytest.mark.parametrize("seed, points, damping", [*HARD, *sweep(RUBBED, quick=(0, 1, 232, 242, 243))])
+@pytest.mark.parametrize(
+    "seed, points, damping", [*HARD, *FEW_RUBBED, *sweep([x for x in RUBBED if x not in FEW_RUBBED], quick=())]
+)
 def test_limits_hold_with_dry_and_viscous_friction(seed, points, damping):
     robot, path, torque = rubbed(seed, damping)
     limits = {"torque": torque, "velocity": np.inf}

@@ -50,8 +50,8 @@ def test_homework(ran):
     scope, out = ran("Homework")
     quoted = re.search(r"# (M11 = .*?), \.\.\.", README)[1]
     assert quoted in out.splitlines()
-    m1, m2, a1, a2, q2 = 2.0, 1.0, 0.5, 0.3, 0.5
-    entry = eval(quoted.partition("=")[2], {"m1": m1, "m2": m2, "a1": a1, "a2": a2, "q2": q2, "cos": np.cos})
+    m1, m2, l1, l2, q2 = 2.0, 1.0, 0.5, 0.3, 0.5
+    entry = eval(quoted.partition("=")[2], {"m1": m1, "m2": m2, "l1": l1, "l2": l2, "q2": q2, "cos": np.cos})
     np.testing.assert_allclose(scope["arm"].mass_matrix([0.3, q2])[0, 0], entry, rtol=1e-12)
     assert Path("equations.tex").read_text().startswith(r"\documentclass")
     assert "Lagrange-Euler" in Path("derivation.tex").read_text()

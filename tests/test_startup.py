@@ -20,7 +20,7 @@ ROOT = Path(da.__file__).parent
 
 def started(code, **variables):
     """What a fresh process prints, as JSON."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT.parent), **variables}
+    environment = {**os.environ, **variables}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
