@@ -1,8 +1,8 @@
-"""Mass matrix and joint forces of a tree in forty digits, straight from the definitions: shares nothing with reductions and programs.
+"""A tree's mass matrix, forces and momentum in forty digits, straight from the definitions: shares nothing with reductions.
 
-M = sum over links of m Jv^T Jv + Jw^T I Jw and tau = sum of Jv^T m (a - g) + Jw^T (I alpha + w x I w), all in base axes, with
-Jacobians from the joints' axes and points. Beside each force stands the sum of its terms' absolute values: what errors are
-relative to where terms cancel.
+M = sum over links of m Jv^T Jv + Jw^T I Jw and tau = sum of Jv^T (m (a - g) - f) + Jw^T (I alpha + w x I w - moment), all in
+base axes, with Jacobians from the joints' axes and points. Beside forces and momenta stand the sums of their terms' absolute
+values: what errors are relative to where terms cancel.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,16 @@ _mpf = np.frompyfunc(mpmath.mpf, 1, 1)
 class Answer(NamedTuple):
     M: np.ndarray  # (n, n)
     tau: np.ndarray  # (n,)
-    terms: np.ndarray  # (n,) the sums of absolute terms
+    tau_terms: np.ndarray  # (n,) the sums of absolute terms
+    momentum: np.ndarray  # (6,) angular about the base's origin, linear
+    momentum_terms: np.ndarray  # (6,)
+
+    @property
+    def rounded(self):
+        return Answer(*(x.astype(float) for x in self))
 
 
-def _numbers(x):
+def numbers(x):
     return _mpf(np.asarray(x, dtype=float).astype(object))
 
 
@@ -43,20 +49,26 @@ class _Link(NamedTuple):
     axes: dict  # joint -> (direction, a point of the axis, rho, sigma)
 
 
-def answer(tree, q, qd, qdd, digits=40):
-    """Of one state, as floats; tree holds floats."""
-    with mpmath.workdps(digits):
-        return _answer(tree, *map(_numbers, (q, qd, qdd)))
-
-
-def _answer(tree, q, qd, qdd):
+def answer(tree, q, qd, qdd, wrenches=None, base_twist=None, base_acceleration=None, digits=40):
+    """Of one state, as numbers of that many digits; tree holds floats."""
     n = len(tree.parents)
-    zero = _numbers(np.zeros(3))
-    before, after = ([*map(_numbers, T)] for T in (tree.before, tree.after))
-    screw, mass, com, inertia, g = map(_numbers, (tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity))
+    outside = (np.zeros((n, 6)), wrenches), (np.zeros(6), base_twist), (np.zeros(6), base_acceleration)
+    with mpmath.workdps(digits):
+        return _answer(tree, *map(numbers, (q, qd, qdd)), *(numbers(rest if x is None else x) for rest, x in outside))
+
+
+def _answer(tree, q, qd, qdd, wrenches, base_twist, base_acceleration):
+    n = len(tree.parents)
+    zero = numbers(np.zeros(3))
+    before, after = ([*map(numbers, T)] for T in (tree.before, tree.after))
+    screw, mass, com, inertia, g = map(numbers, (tree.screw, tree.mass, tree.com, tree.inertia, tree.gravity))
+    offset = numbers(np.zeros(n) if tree.offset is None else tree.offset)
+    q = q + offset
+    w0, v0 = base_twist[:3], base_twist[3:]
+    base = _Link(numbers(np.eye(3)), zero, w0, base_acceleration[:3], base_acceleration[3:] + _cross(w0, v0), {})
     links = []
     for i, parent in enumerate(tree.parents):
-        R, p, w, wd, a, axes = links[parent] if parent >= 0 else (_numbers(np.eye(3)), zero, zero, zero, zero, {})
+        R, p, w, wd, a, axes = links[parent] if parent >= 0 else base
         rho, sigma = screw[i]
         step = R @ before[1][i]
         a = a + _cross(wd, step) + _cross(w, _cross(w, step))
@@ -70,18 +82,23 @@ def _answer(tree, q, qd, qdd):
         rest = R @ after[1][i]
         a = a + _cross(wd, rest) + _cross(w, _cross(w, rest))
         links.append(_Link(R @ after[0][i], here + rest, w, wd, a, axes | {i: (z, p, rho, sigma)}))
-    M, tau, terms = _numbers(np.zeros((n, n))), _numbers(np.zeros(n)), _numbers(np.zeros(n))
+    M, tau, terms, momentum = numbers(np.zeros((n, n))), numbers(np.zeros(n)), numbers(np.zeros(n)), []
     for k, link in enumerate(links):
         r = link.R @ com[k]
         c, I = link.p + r, link.R @ inertia[k] @ link.R.T
         F = mass[k] * (link.a + _cross(link.wd, r) + _cross(link.w, _cross(link.w, r)))
         N = I @ link.wd + _cross(link.w, I @ link.w)
+        moment, force = link.R @ wrenches[k, :3], link.R @ wrenches[k, 3:]
+        Jo = {i: rho * _cross(z, link.p - o) + sigma * z for i, (z, o, rho, sigma) in link.axes.items()}
         Jv = {i: rho * _cross(z, c - o) + sigma * z for i, (z, o, rho, sigma) in link.axes.items()}
         Jw = {i: rho * z for i, (z, _, rho, _) in link.axes.items()}
         for i in link.axes:
-            parts = Jv[i] @ F, -(Jv[i] @ g) * mass[k], Jw[i] @ N
+            parts = Jv[i] @ F, -(Jv[i] @ g) * mass[k], Jw[i] @ N, -(Jo[i] @ force), -(Jw[i] @ moment)
             tau[i] += sum(parts)
             terms[i] += sum(map(abs, parts))
             for j in link.axes:
                 M[i, j] += mass[k] * (Jv[i] @ Jv[j]) + Jw[i] @ I @ Jw[j]
-    return Answer(*(x.astype(float) for x in (M, tau, terms)))
+        linear = mass[k] * sum((Jv[i] * qd[i] for i in link.axes), zero)
+        spin = I @ sum((Jw[i] * qd[i] for i in link.axes), zero)
+        momentum += [np.concatenate([_cross(c, linear), linear]), np.concatenate([spin, zero])]
+    return Answer(M, tau, terms, sum(momentum), sum(map(abs, momentum)))

@@ -216,6 +216,7 @@ def special() -> dict[str, dict[str, Any]]:
         "robot.task_gravity": {"rows": ("vx", "vy")}, "robot.dynamically_consistent_inverse": {"rows": ("vx", "vy")},
         "robot.sectional_curvature": {"u": [1.0, 0.0], "v": [0.0, 1.0]},
         **{f"robot.{name}_pinocchio": {"names": PINOCCHIO} for name in ("to", "from")},
+        **{f"{kind}.reorder": {"from_names": ["joint2", "joint1"]} for kind in ("robot", "coupled", "closed")},
         "no joints.reorder": {"array": [], "from_names": []}, "no joints.to_dict": {"array": []}, "no joints.to_array": {"values": {}},
         "no joints.locate": {"name": "base"}, "no joints.lock": {"positions": {}}, "no joints.with_parameters": {"parameters": []},
         "no joints.save": {"path": place / "arm3.toml"}, "no joints.torques_along": {"path": made["quintic"]},
