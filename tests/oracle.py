@@ -26,7 +26,8 @@ class Answer(NamedTuple):
 
 
 def numbers(x):
-    return _mpf(np.asarray(x, dtype=float).astype(object))
+    """Floats as they are, and numbers that have more digits."""
+    return _mpf(np.asarray(x).astype(object))
 
 
 def _cross(a, b):

@@ -535,4 +535,4 @@ def test_a_page_plays_a_closed_motion(tmp_path):
 def test_comparison():
     compared = da.compare(ROBOTS["five_bar"](), ("forward_dynamics", "inverse_dynamics"), states=5)
     assert {row.method for row in compared.rows if row.quantity == "forward_dynamics"} == {"multipliers", "independent"}
-    assert max(row.difference for row in compared.rows) < 1e-9
+    assert max(row.error for row in compared.rows) < 1e-9

@@ -4,11 +4,8 @@ Links from a micrometre to a kilometre, several decades in one robot, bases far 
 wrenches and a moving base. `python tests/fuzz/scales.py 500` prints what each method holds.
 """
 
-import random
 import sys
-import warnings
 from collections import defaultdict
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,10 +114,11 @@ def truth(robot, unit, q, qd, qdd, tau, outside) -> Truth:
         accelerations = mpmath.lu_solve(mpmath.matrix(exact.M.tolist()), mpmath.matrix((numbers(tau) - at_rest.tau).tolist()))
         accelerations = np.array(list(accelerations))
         drive = max((at_rest.tau_terms + abs(numbers(tau))) / size) + max(abs(accelerations) * size)
-    products = np.outer(size, size)
+        products = np.outer(size, size)
+        condition = np.linalg.cond((exact.M / products).astype(float))
     results = {
         "inverse_dynamics": (exact.tau, exact.tau_terms),
-        "forward_dynamics": (accelerations, drive / size),
+        "forward_dynamics": (accelerations, condition * drive / size),
         "mass_matrix": (exact.M, products),
         "coriolis_matrix": (C, products * max(abs(qd) / unit)),
         "mass_matrix_rate": (C + C.T, products * max(abs(qd) / unit)),
@@ -171,7 +169,10 @@ def report(count: int) -> None:
     for (quantity, method), found in worst.items():
         found.sort(reverse=True)
         lost = sum(not error <= HELD for error, _ in found)
-        print(f"{quantity:18} {method:26} {len(found):4} robots, {lost:3} above {HELD:.0e}; worst", *(f"{e:.1e} ({s})" for e, s in found[:3]))
+        print(
+            f"{quantity:18} {method:26} {len(found):4} robots, {lost:3} above {HELD:.0e}; worst",
+            *(f"{e:.1e} ({s})" for e, s in found[:3]),
+        )
 
 
 if __name__ == "__main__":

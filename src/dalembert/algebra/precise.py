@@ -8,7 +8,7 @@ digits (`precisely`), and programs are traced from exact fractions (`exact`), wh
 
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
+from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import cache, lru_cache, wraps
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ import numpy as np
 
 DIGITS = 60
 HALF_PI = Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931401741267105853")
-NEAR = 10**9  # angles below it are reduced with that many digits of pi / 2
+NEAR, FEW = 10**9, 80  # angles below it, to that many digits, are reduced with those digits of pi / 2
 T = TypeVar("T")
 
 
@@ -191,8 +191,8 @@ def cos_sin(angle: float) -> tuple[float, float]:
     >>> cos_sin(1e22)
     (0.523214785395139, -0.8522008497671888)
     """
-    with decimals(DIGITS + max(0, math.frexp(angle)[1] // 3)):
-        c, s = _cos_sin(Decimal(angle))
+    with decimals():
+        c, s = cos_sin_decimal(Decimal(angle))
         return float(c), float(s)
 
 
@@ -205,19 +205,28 @@ def arctan2(y: float, x: float) -> float:
     """
     guess = math.atan2(y, x)
     with decimals():
-        c, s = _cos_sin(Decimal(guess))
+        c, s = cos_sin_decimal(Decimal(guess))
         a, b = Decimal(x), Decimal(y)
         off = (b * c - a * s) / (a * a + b * b).sqrt() if a or b else Decimal(0)  # the sine of what the guess is off by
         return float(Decimal(guess) + off)
 
 
+def cos_sin_decimal(x: Decimal) -> tuple[Decimal, Decimal]:
+    """Cosine and sine of a finite decimal, with the digits of the context."""
+    digits = getcontext().prec
+    with decimals(digits + 5 + max(0, x.adjusted())):
+        c, s = _cos_sin(x)
+    return +c, +s
+
+
 def _cos_sin(x: Decimal) -> tuple[Decimal, Decimal]:
-    """With the digits of the context: the series for a 16th of what whole right angles leave, then four doublings."""
-    right = HALF_PI if abs(x) < NEAR else _half_pi()
+    """The series for a 16th of what whole right angles leave, then four doublings."""
+    digits = getcontext().prec
+    right = HALF_PI if abs(x) < NEAR and digits <= FEW else _half_pi(digits)
     turns = (x / right).to_integral_value()
     z = (x - turns * right) / 16
     even, odd, k = Decimal(1), z, 1
-    less_one, s, least = Decimal(0), z, Decimal(10) ** -(DIGITS + 5)  # cos z - 1 has more digits than cos z
+    less_one, s, least = Decimal(0), z, Decimal(10) ** -(digits + 5)  # cos z - 1 has more digits than cos z
     while abs(even) > least:
         even, odd = -even * z * z / (k * (k + 1)), -odd * z * z / ((k + 1) * (k + 2))
         less_one, s, k = less_one + even, s + odd, k + 2
@@ -228,8 +237,8 @@ def _cos_sin(x: Decimal) -> tuple[Decimal, Decimal]:
 
 
 @cache
-def _half_pi() -> Decimal:
-    """With digits enough for the largest float, by Machin's series."""
+def _half_pi(digits: int) -> Decimal:
+    """By Machin's series, with digits to spare for whole turns."""
 
     def arctan_of_inverse(n: int) -> Decimal:
         power = total = Decimal(1) / n
@@ -239,5 +248,5 @@ def _half_pi() -> Decimal:
             total += power / k
         return total
 
-    with decimals(2 * DIGITS + 350):
+    with decimals(2 * digits + 20):
         return 8 * arctan_of_inverse(5) - 2 * arctan_of_inverse(239)

@@ -235,7 +235,7 @@ def _guarded(call: Call, result: Any, arrays: list[Array], batch: tuple[int, ...
     """The results, named; singular states raise or warn."""
     quantity = call.quantity
     if quantity.divides and call.robot.n:
-        check_regular(call.robot, quantity, call.method, result if quantity.result else (result,), arrays[0], batch)
+        check_regular(call.robot, quantity, call.method, result if quantity.result else (result,), arrays, batch)
     if call.guard and not regular(*(result if quantity.result else (result,))):
         call.guard(result, arrays[0], batch)
     return quantity.result(*result) if quantity.result else result

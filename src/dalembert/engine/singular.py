@@ -72,14 +72,17 @@ def _known(result: Array) -> bool:
 
 
 def check_regular(
-    model: Model, quantity: Quantity, method: str, results: Sequence[Array], q: Array, batch: tuple[int, ...]
+    model: Model, quantity: Quantity, method: str, results: Sequence[Array], inputs: Sequence[Array], batch: tuple[int, ...]
 ) -> None:
-    """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs."""
+    """Raise for one state, warn for a batch, where NaN comes from a singular mass matrix and not from the inputs, q first."""
+    q = inputs[0]
     if model.loops:
         check_closed(model, quantity, results, q, batch)
         return
     weak = singular_states(model, quantity, method, results, q, batch)
     if weak is None:
+        if method in UNGUARDED:
+            check_reached(model, quantity, method, results[0], inputs)
         return
     state = int(np.argmax(weak >= 0))
     where = f" {_place(_states(model, q, batch)[state])}"
@@ -89,6 +92,22 @@ def check_regular(
     warn(
         f"{quantity.name}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(weak)} states, the "
         f"result is NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
+        SingularWarning,
+    )
+
+
+def check_reached(model: Model, quantity: Quantity, method: str, result: Array, inputs: Sequence[Array]) -> None:
+    """Raise for one state, warn for a batch, where a method that iterates has not reached the solution and says NaN."""
+    missed = np.isnan(result).any(axis=-1)
+    if not missed.any() or not all(np.isfinite(x).all() for x in inputs):
+        return
+    default = quantity.method_of(model)
+    what = f"{quantity.name}: {method} does not converge for {model.name}"
+    if missed.ndim == 0:
+        raise Error(f'{what} in this state; method="{default}", the default, does not iterate')
+    warn(
+        f"{what} at {int(missed.sum())} of {missed.size} states, the result is NaN there; "
+        f'method="{default}", the default, does not iterate',
         SingularWarning,
     )
 

@@ -5,6 +5,9 @@ Ad_k^{i+1}(A_i) that screw carried to link k: Ad of E_k^{-1} E_i. <., .>_k is th
 No differentiation: the Christoffel symbols Gamma_ijk, force index last, are brackets of screws, in three cases of the order of
 the joints along the path.
 
+Ad, brackets and <., .> are the same maps in any axes. Those of the base, which the paper takes, cost digits far from it: a link of
+size r at a distance R loses (R / r)^2. So the sums below are carried out in frames on the joints (`near`).
+
 Corrected: E-B2 (one half in the kinetic energy), E-B5 (the sign of the potential), E-B11.
 """
 
@@ -40,6 +43,22 @@ class Screws(NamedTuple):
     D: list[Any]
     home: list[Transform]
 
+    def motion(self, k: int, i: int) -> Transform:
+        """E_k^-1 E_i, by whose Ad screws are carried from link i to link k behind it."""
+        return compose(inverse(self.E[k]), self.E[i])
+
+
+class Near(NamedTuple):
+    """Screws A_i and inertias D_i in a frame on joint i, and where such frames (or the base, -1) stand in those behind them."""
+
+    A: list[Any]
+    D: list[Any]
+    seen: dict[tuple[int, int], Transform]
+
+    def motion(self, k: int, i: int) -> Transform:
+        """The frame of joint i in that of joint k behind it."""
+        return self.seen[k, i]
+
 
 def screws(tree: Tree, q: Any) -> Screws:
     """Everything in base axes."""
@@ -59,33 +78,52 @@ def screws(tree: Tree, q: Any) -> Screws:
     return Screws(A, E, D, home)
 
 
+def near(tree: Tree, q: Any) -> Near:
+    """Everything in frames on the joints."""
+    A: list[Any] = []
+    D: list[Any] = []
+    seen: dict[tuple[int, int], Transform] = {}
+    for k, parent in enumerate(tree.parents):
+        _, _, rho, sigma = tree.joint(k)
+        A.append(tree.axis(k))
+        D.append(spatial_inertia(*tree.body(k)))
+        back = compose(exp_z(rho, sigma, -tree.at(k, q[..., k])), inverse(tree.step(k)))
+        seen[k, parent] = back
+        if parent >= 0:
+            for i in (-1, *tree.path(parent)[:-1]):
+                seen[k, i] = compose(back, seen[parent, i])
+    return Near(A, D, seen)
+
+
 def inverse_dynamics(tree: Tree, q: Any, qd: Any, qdd: Any, wrenches: Any = None) -> Array:
     """Joint forces tau (..., n) = sum m_kj qdd_j + sum Gamma_ijk qd_i qd_j + phi_k (29)."""
     links = range(len(tree.parents))
-    s = screws(tree, q)
+    s = near(tree, q)
     tau: list[Any] = [0 * q[..., k] for k in links]
     for l in links:
         path, carried, weighted = seen_from(tree, s, l)
         gamma = _symbols(s, l, path, weighted)
+        gravity = rotate(s.motion(l, -1).rotation, tree.gravity)
+        to_link = inverse(tree.joint(l)[1])
         for k in path:
             tau[k] = tau[k] + sum(dot(carried[j], weighted[k]) * qdd[..., j] for j in path)  # (40)
             for i in path:
                 for j in path:
                     tau[k] = tau[k] + gamma(i, j, k) * (qd[..., i] * qd[..., j])  # (29), (9.12)
-            tau[k] = tau[k] - tree.mass[l] * dot(tree.gravity, _velocity(s, tree, l, carried[k]))  # (59)
+            tau[k] = tau[k] - tree.mass[l] * dot(gravity, _velocity(carried[k], tree.body(l).com))  # (59)
             if wrenches is not None:
-                tau[k] = tau[k] - dot(Ad(inverse(s.home[l]), carried[k]), wrenches[..., l, :])
+                tau[k] = tau[k] - dot(Ad(to_link, carried[k]), wrenches[..., l, :])
     return stack(tau)
 
 
-def seen_from(tree: Tree, s: Screws, l: int) -> tuple[tuple[int, ...], dict[int, Any], dict[int, Any]]:
+def seen_from(tree: Tree, s: Screws | Near, l: int) -> tuple[tuple[int, ...], dict[int, Any], dict[int, Any]]:
     """The path to link l, the screws on it carried there, Ad_l^{i+1}(A_i), and these times the inertia of link l."""
     path = tree.path(l)
     carried = {i: _carry(s, l, i, s.A[i]) for i in path}
     return path, carried, {i: rotate(s.D[l], X) for i, X in carried.items()}
 
 
-def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any]) -> Callable[[int, int, int], Any]:
+def _symbols(s: Screws | Near, l: int, path: tuple[int, ...], weighted: dict[int, Any]) -> Callable[[int, int, int], Any]:
     """What link l adds to Gamma_ijk, force index last: the cases are those in which the terms below vanish."""
     rate = brackets(s, l, path)
 
@@ -99,7 +137,7 @@ def _symbols(s: Screws, l: int, path: tuple[int, ...], weighted: dict[int, Any])
     return gamma
 
 
-def brackets(s: Screws, l: int, path: tuple[int, ...]) -> dict[tuple[int, int], Any]:
+def brackets(s: Screws | Near, l: int, path: tuple[int, ...]) -> dict[tuple[int, int], Any]:
     """Ad_l^j([Ad_{j-1}^{i+1}(A_i), A_j]) for i before j on the path to link l: d/dx_j of Ad_l^{i+1}(A_i), by (53)."""
     return {(i, j): _carry(s, l, j, ad(_carry(s, j, i, s.A[i]), s.A[j])) for a, i in enumerate(path) for j in path[a + 1 :]}
 
@@ -107,7 +145,7 @@ def brackets(s: Screws, l: int, path: tuple[int, ...]) -> dict[tuple[int, int], 
 def christoffel(tree: Tree, q: Any) -> Array:
     """Gamma (..., n, n, n), the force index FIRST: no differentiation."""
     n = len(tree.parents)
-    s = screws(tree, q)
+    s = near(tree, q)
     total: dict[tuple[int, int, int], Any] = {}
     for l in range(n):
         path, _, weighted = seen_from(tree, s, l)
@@ -127,7 +165,7 @@ def coriolis_matrix(tree: Tree, q: Any, qd: Any) -> Array:
 
 def mass_matrix(tree: Tree, q: Any) -> Array:
     """M (..., n, n): m_ij = sum_l <Ad_l^{i+1}(A_i), Ad_l^{j+1}(A_j)>_l over the links l that both joints move."""
-    s = screws(tree, q)
+    s = near(tree, q)
     M: dict[tuple[int, int], Any] = {}
     for l in range(len(tree.parents)):
         path, carried, weighted = seen_from(tree, s, l)
@@ -194,13 +232,12 @@ def _between(tree: Tree, s: Screws, j: int, i: int, X: Any) -> Array:
     return Ad(motion, X)
 
 
-def _carry(s: Screws, k: int, i: int, X: Any) -> Array:
+def _carry(s: Screws | Near, k: int, i: int, X: Any) -> Array:
     """Ad_k^{i+1}(X): X carried from link i to link k behind it."""
-    return X if k == i else Ad(compose(inverse(s.E[k]), s.E[i]), X)
+    return X if k == i else Ad(s.motion(k, i), X)
 
 
-def _velocity(s: Screws, tree: Tree, l: int, X: Any) -> Array:
-    """The velocity in the base of the centre of mass of link l under the twist X, which is given at the zero position."""
+def _velocity(X: Any, point: Any) -> Array:
+    """The velocity of a point under the twist X."""
     w, v = split(X)
-    b = rotate(s.home[l].rotation, tree.com[l]) + s.home[l].translation
-    return rotate(s.E[l].rotation, v + cross(w, b))
+    return v + cross(w, point)

@@ -1,8 +1,11 @@
 """Forward dynamics by conjugate gradients: Walker and Orin 1982, fourth method.
 
 M qdd = tau - b without M: inverse dynamics at rest and without gravity is the product M p. In exact arithmetic n steps solve the
-system. Rounding would soon spoil the conjugacy of the directions p, so each is made conjugate to all before it, not only to the
-last; where the residual has vanished, a step is zero instead of 0 / 0 (so a derivative of the program taken there is zero too).
+system. Rounding spoils it in two ways. The conjugacy of the directions p is soon lost, so each is made conjugate to all before it,
+not only to the last, and a second round of steps along the same directions takes what the first one left. And where links of very
+different size make M badly scaled, residuals of the small ones vanish beside those of the large; so residuals are divided by the
+diagonal of M, the inertia of what each joint carries about its axis. Where the residual has vanished, a step is zero instead of
+0 / 0 (so a derivative of the program taken there is zero too); where it has not after the last step, the result is NaN.
 
 A singular M goes unnoticed where the forces happen to be in its range: `robot.forward_dynamics` checks the pivots as well,
 a bare program or kernel of this method does not.
@@ -15,10 +18,13 @@ import numpy as np
 
 from dalembert.algebra.linalg import PLAIN, Pivots
 from dalembert.algebra.scalars import above
-from dalembert.algebra.spatial import Array, dot, scaled, zeros
+from dalembert.algebra.spatial import Array, dot, scaled, stack, zeros
+from dalembert.formulations.composite_body import composite, times
+from dalembert.formulations.shared.axes import axes
 from dalembert.model.tree import Tree
 
-LEAST_CURVATURE = 1e-280  # (N m)^2 per unit of inertia: its reciprocal is still a number
+LEAST_CURVATURE = 1e-280  # (N m)^2 per unit of inertia, or inertia: its reciprocal is still a number
+REACHED = 1e-8  # of the forces to be balanced, each divided by the root of its M_ii
 
 
 def forward_dynamics(
@@ -33,24 +39,45 @@ def forward_dynamics(
     *,
     inverse_dynamics: Callable[..., Array],
 ) -> Array:
-    """Joint accelerations qdd (..., n)."""
+    """Joint accelerations qdd (..., n); NaN where the last residual is not small."""
     n = len(tree.parents)
     weightless = tree._replace(gravity=zeros(3))
+    scale = 1 / carried_inertia(tree, q, pivots.armature)
 
     def product(p: Any) -> Array:
         forces = inverse_dynamics(weightless, q, zeros(n), p)
         return forces if pivots.armature is None else forces + pivots.armature * p
 
     x = 0 * tau
-    r = tau - inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
+    b = r = tau - inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
     before: list[tuple[Any, Any, Any]] = []  # p, M p and 1 / (p . M p) of the steps so far
     for _ in range(n):
-        p = r
+        z = scale * r
+        p = z
         for older, M_older, weight in before:
-            p = p - scaled(dot(r, M_older) * weight, older)
+            p = p - scaled(dot(z, M_older) * weight, older)
         Mp = product(p)
         weight = 1 / above(dot(p, Mp), LEAST_CURVATURE, np.inf)
         step = dot(p, r) * weight
         x, r = x + scaled(step, p), r - scaled(step, Mp)
         before.append((p, Mp, weight))
-    return x
+    for p, Mp, weight in before:  # again, without new products
+        step = dot(p, r) * weight
+        x, r = x + scaled(step, p), r - scaled(step, Mp)
+
+    spare = REACHED**2 * dot(b, scale * b) - dot(r, scale * r)
+    reached = above(spare, -LEAST_CURVATURE, np.nan) - spare  # 0, or NaN
+    return x + scaled(reached, zeros(n) + 1)
+
+
+def carried_inertia(tree: Tree, q: Any, armature: Any) -> Array:
+    """The diagonal of M (..., n): all that a joint carries, about its axis, and its rotor; infinity where that is nothing."""
+    bodies = composite(tree, axes(tree, q))
+    diagonal: list[Any] = []
+    for i, body in enumerate(bodies):
+        axis = tree.axis(i)
+        inertia = dot(axis, times(body, axis))
+        if armature is not None:
+            inertia = inertia + armature[..., i]
+        diagonal.append(above(inertia, LEAST_CURVATURE, np.inf))
+    return stack(diagonal)

@@ -154,7 +154,7 @@ def _asked(
 
     def guard(result: Array, q: Array, batch: tuple[int, ...]) -> None:
         q = np.broadcast_to(np.real(q), (*batch, robot.nq))
-        check_regular(robot, described, described.method, (result,), q, batch)
+        check_regular(robot, described, described.method, (result,), (q,), batch)
         _check_independent(robot, quantity, q, link, _conditions(robot, q, link, frame, chosen, point, damping))
 
     given = {**given, "point": point, "damping": damping}

@@ -28,18 +28,18 @@ def forces(robot: Robot) -> tuple[str, Cells]:
 
 
 def best(comparison: Comparison) -> tuple[str, Cells]:
-    """What is shown, and for each quantity how many methods there are, how far they differ, and which are fastest and shortest.
+    """What is shown, and for each quantity the number of methods, the largest error of all, and which are fastest and shortest.
 
     >>> import dalembert as da
     >>> best(da.compare(da.robot("two_link"), "mass_matrix", states=10))[1][1][:2]
     ['mass matrix', '9']
     """
-    cells = [["quantity", "methods", "differ by", "fastest", "ns per state", "fewest operations", "mul", "add"]]
+    cells = [["quantity", "methods", "largest error", "fastest", "ns per state", "fewest operations", "mul", "add"]]
     for quantity in comparison.quantities:
         rows = [row for row in comparison.rows if row.quantity == quantity]
         fast, few = min(rows, key=lambda r: r.nanoseconds), min(rows, key=lambda r: r.customized.total)
-        differ = f"{max(row.difference for row in rows):.0e}"
+        error = f"{max(row.error for row in rows):.0e}"
         counts = str(few.customized.mul), str(few.customized.add)
         speed = f"{fast.nanoseconds:.0f}"
-        cells.append([quantity.replace("_", " "), str(len(rows)), differ, fast.method, speed, few.method, *counts])
+        cells.append([quantity.replace("_", " "), str(len(rows)), error, fast.method, speed, few.method, *counts])
     return "all formulations, in a batch by one thread (dalembert compare shows each)", cells

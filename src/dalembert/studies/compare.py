@@ -2,17 +2,18 @@
 
 import html
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.algebra.precise import decimal, decimals, rounded
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import choice, flag, several, whole
 from dalembert.engine.kernels import compile
-from dalembert.engine.program import operation_count
+from dalembert.engine.program import operation_count, program
 from dalembert.engine.registry import quantity_named
 from dalembert.engine.size import MOST_WORK, order, work
 from dalembert.errors import Error, PerformanceWarning, SingularWarning, optional
@@ -22,6 +23,7 @@ from dalembert.studies.complexity import NOTES, Printed, comparable, polynomials
 from dalembert.studies.timing import nanoseconds, random_inputs
 from dalembert.text import table, wrapped
 from dalembert.trace.count import OperationCount
+from dalembert.trace.replay import replay
 
 COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 SAMPLE = 100  # states at which the methods are compared
@@ -35,7 +37,7 @@ class Row(NamedTuple):
 
     quantity: str
     method: str
-    difference: float  # from the default method, the largest over random states, relative to the largest entry
+    error: float  # beside sixty digits, the largest over random states, relative to the size of the entry
     customized: OperationCount  # for this very robot
     general: OperationCount  # as the source is written
     nanoseconds: float  # of one state in a batch, by one thread
@@ -73,7 +75,8 @@ class Comparison:
     def head(self) -> str:
         """What the columns mean."""
         return wrapped(
-            f"{self.name}, n = {self.n}: difference from the first at {SAMPLE} random states, relative to the largest entry; "
+            f"{self.name}, n = {self.n}: error beside sixty digits, the largest at {SAMPLE} random states, relative to the size of "
+            "each entry over these states; "
             "operations of one evaluation, customized to this robot and as the source is written (general), totals with divisions "
             f"and square roots; nanoseconds of a state in a batch of {self.states}, one thread; growth of the general count "
             "with n, as declared"
@@ -105,13 +108,13 @@ class Comparison:
 
 
 BEFORE_PRINTED = 10  # columns before those of printed counts
-_TITLES = ["differs by", "customized mul", "add", "total", "general mul", "add", "total", "ns", "growth"]
+_TITLES = ["error", "customized mul", "add", "total", "general mul", "add", "total", "ns", "growth"]
 
 
 def _cells(row: Row, n: int, width: int) -> list[list[str]]:
     """A line, and one more for each further printed count."""
     counts = (str(x) for c in (row.customized, row.general) for x in (c.mul, c.add, c.total))
-    first = [row.method, f"{row.difference:.1e}" if row.difference else "-", *counts, f"{row.nanoseconds:.0f}", f"n^{row.order}"]
+    first = [row.method, f"{row.error:.1e}", *counts, f"{row.nanoseconds:.0f}", f"n^{row.order}"]
     theirs = [[str(value(p.total, n)), polynomials(p)] for p in row.printed] or [[]]
     lines = [[*(first if k == 0 else [""] * len(first)), *cells] for k, cells in enumerate(theirs)]
     return [[*line, *[""] * (width - len(line))] for line in lines]
@@ -125,7 +128,7 @@ def _text(cells: list[list[str]]) -> str:
 
 
 def _flat(row: Row, n: int) -> dict[str, Any]:
-    cells: dict[str, Any] = {k: getattr(row, k) for k in ("quantity", "method", "difference", "nanoseconds", "backend", "order")}
+    cells: dict[str, Any] = {k: getattr(row, k) for k in ("quantity", "method", "error", "nanoseconds", "backend", "order")}
     for label, count in (("customized", row.customized), ("general", row.general)):
         cells |= {f"{label}_{k}": x for k, x in (*count._asdict().items(), ("total", count.total))}
     totals = [int(x) if (x := value(p.total, n)).denominator == 1 else float(x) for p in row.printed]
@@ -150,15 +153,15 @@ def compare(
 ) -> Comparison:
     """Every formulation of inverse dynamics, forward dynamics and the mass matrix on one robot, in one table.
 
-    For each: how far it is from the default method, its operation counts next to those of the sources, the time of a state
-    in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles it:
-    `progress(done, total)` is called after each; by default, a bar on a terminal. On large robots, methods that would
+    For each: its error beside the default method in sixty digits, its operation counts next to those of the sources, the time
+    of a state in a batch of `states`, and how its count grows with the number of joints. The first call of each method compiles
+    it: `progress(done, total)` is called after each; by default, a bar on a terminal. On large robots, methods that would
     take minutes are left out, with a note; `everything` includes them. A quantity that the robot does not have, such as forward
     dynamics with a singular mass matrix, is a note, too.
 
     >>> import dalembert as da
     >>> comparison = compare(da.robot("two_link"), "mass_matrix", states=100)
-    >>> len(comparison.rows), all(row.difference < 1e-12 for row in comparison.rows)
+    >>> len(comparison.rows), all(row.error < 1e-12 for row in comparison.rows)
     (9, True)
     """
     a_robot(robot, "compare")
@@ -193,30 +196,45 @@ def default_first(robot: Model, quantity: str) -> list[str]:
 
 
 def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
-    """A function that evaluates one method, with the states and the default's results to compare with."""
+    """A function that evaluates one method, with the states and the true results to compare with."""
     described, rng = quantity_named(quantity), np.random.default_rng(0)
     count = max(states, SAMPLE)
-    given = random_inputs(robot, described.inputs, rng, count)
-    evaluate = partial(_evaluated, getattr(robot, quantity), [x[:SAMPLE] for x in given])
-    expected = evaluate(described.method_of(robot))
-    if not np.isfinite(expected).any():
+    inputs = random_inputs(robot, described.inputs, rng, count)
+    sample = [x[:SAMPLE] for x in inputs]
+    evaluate = partial(_evaluated, getattr(robot, quantity), sample)
+    if not np.isfinite(evaluate(described.method_of(robot))).any():
         raise Error(f"the results at {SAMPLE} random states are not finite; robot.check() may show why")
+    true = in_sixty_digits(robot, quantity, dict(zip(described.inputs, sample, strict=True)))
 
     def row(method: str) -> Row:
         kernel = _compiled(robot, quantity, method)
         return Row(
             quantity,
             method,
-            _difference(evaluate(method), expected),
+            _error(evaluate(method), true),
             operation_count(robot, quantity, method),
             operation_count(robot, quantity, method, customized=False),
-            nanoseconds(kernel, [x[:states] for x in given]),
+            nanoseconds(kernel, [x[:states] for x in inputs]),
             kernel.backend,
             order(quantity, method),
             tuple(printed(method, quantity)) if comparable(robot) else (),
         )
 
     return row
+
+
+def in_sixty_digits(robot: Model, quantity: str, states: Mapping[str, Array]) -> Array:
+    """A quantity by its default method in states (count, ...) by name, with the numbers of the robot as they are, rounded once.
+
+    >>> import dalembert as da
+    >>> in_sixty_digits(da.robot("two_link"), "mass_matrix", {"q": np.array([[0.0, 0.5]])})[0, 0].round(4).tolist()
+    [2.5442, 0.7721]
+    """
+    exact = program(robot, quantity)
+    count = len(states["q"])
+    with decimals():
+        inputs = [{name: decimal(x[k]) for name, x in states.items()} for k in range(count)]
+        return np.array([rounded(replay(exact, x)) for x in inputs])
 
 
 def _evaluated(function: Callable[..., Array], given: Sequence[Array], method: str) -> Array:
@@ -232,10 +250,20 @@ def _compiled(robot: Model, quantity: str, method: str) -> Any:
         return compile(robot, quantity, method)
 
 
-def _difference(result: Array, expected: Array) -> float:
-    """Relative to the largest entry; infinite where only one of them is a number."""
-    there = np.isfinite(expected)
+def _error(result: Array, true: Array) -> float:
+    """The largest, relative to the size of the entry; infinite where only the truth is a number."""
+    there = np.isfinite(true)
     if not np.isfinite(result[there]).all():
         return float("inf")
-    scale = np.abs(expected[there]).max()
-    return float(np.abs(result[there] - expected[there]).max() / scale) if scale else float(np.abs(result[there]).max())
+    error = np.where(there, np.abs(result - true), 0.0)
+    return float((error / _sizes(np.where(there, true, 0.0))).max())
+
+
+def _sizes(true: Array) -> Array:
+    """Of a vector's entries the largest value in any state; of a mass matrix the roots of M_ii M_jj, which no M_ij exceeds."""
+    if true.ndim == 2:
+        size = np.abs(true).max(axis=0)
+    else:
+        size = np.sqrt(np.diagonal(true, axis1=-2, axis2=-1).max(axis=0))
+        size = size[:, None] * size
+    return np.where(size > 0, size, size.max() or 1.0)

@@ -47,9 +47,9 @@ class Residue:
         """Refused: a field has no order."""
         return _refuse("sign")
 
-    def above(self, floor: float, otherwise: float) -> "Residue":
-        """Itself: a field has no order, and what guards against rounding has nothing to do."""
-        return self
+    def above(self, floor: float, otherwise: Any) -> Any:
+        """Itself, since a field has no order and what guards against rounding has nothing to do; but zero exceeds no floor."""
+        return otherwise if self.value == 0 and floor >= 0 else self
 
     def where(self, a: Any, b: Any) -> "Residue":
         """Refused: a field has no order."""

@@ -3,12 +3,14 @@
 import cmath
 import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.algebra import precise
 from dalembert.algebra.scalars import above, sign, where
 from dalembert.errors import Error, brief
 from dalembert.trace.exact import Residue
@@ -33,8 +35,10 @@ def _where(x: Any, floor: float, otherwise: float) -> Any:
 
 
 def _itself(x: Any, floor: float, otherwise: float) -> Any:
-    """For scalars without an order, unless they define one: symbols, residues, traced scalars."""
-    return x.above(floor, otherwise) if hasattr(x, "above") else x
+    """For scalars without an order, unless they define one: symbols, residues, traced scalars. Zero exceeds no floor, though."""
+    if hasattr(x, "above"):
+        return x.above(floor, otherwise)
+    return otherwise if floor >= 0 and x == 0 else x
 
 
 def _chosen(c: Any, a: Any, b: Any) -> Any:
@@ -96,6 +100,35 @@ class _Python:
     def sign(x: Any) -> Any:
         real = x.real
         return (real > 0) - (real < 0)
+
+
+class _Decimals:
+    """Decimals, with the digits of their context."""
+
+    @staticmethod
+    def sin(x: Decimal) -> Decimal:
+        return precise.cos_sin_decimal(x)[1]
+
+    @staticmethod
+    def cos(x: Decimal) -> Decimal:
+        return precise.cos_sin_decimal(x)[0]
+
+    @staticmethod
+    def sqrt(x: Decimal) -> Decimal:
+        return x.sqrt()
+
+    @staticmethod
+    def sign(x: Decimal) -> int:
+        return (x > 0) - (x < 0)
+
+    @staticmethod
+    def above(x: Decimal, floor: float, otherwise: float) -> Decimal:
+        return x if not x.is_nan() and x > floor else Decimal(otherwise)
+
+    @staticmethod
+    def constant(c: Any) -> Decimal:
+        c = unrounded(c)
+        return Decimal(c.numerator) / c.denominator if isinstance(c, Fraction) else Decimal(c)
 
 
 class _NumPy:
@@ -167,6 +200,8 @@ def kind_of(x: Any) -> Scalars:
         return Scalars("python", _Python, _where, _chosen, lambda c: c)
     if isinstance(x, Fraction):
         return Scalars("fractions", _Fractions, _where, _chosen, lambda c: Fraction(unrounded(c)))
+    if isinstance(x, Decimal):
+        return Scalars("decimals", _Decimals, _Decimals.above, _chosen, _Decimals.constant)
     if isinstance(x, Residue):
         return Scalars("residues", Methods, _itself, _chosen, lambda c: Residue(unrounded(c)))
     if isinstance(x, Expr):

@@ -1,4 +1,4 @@
-"""Programs on any scalar: floats, complex numbers, fractions, mpmath, intervals, SymPy, CasADi, JAX, PyTorch, residues."""
+"""Programs on any scalar: floats, complex numbers, decimals, fractions, residues, mpmath, SymPy, CasADi, JAX, PyTorch."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def replay(program: Program, inputs: Mapping[str, Any]) -> Any:
         if any(isinstance(x, np.ndarray) for column in columns for x in column):
             raise Error(f"arrays with batch axes cannot be mixed with {scalars.name} scalars")
     batch = _batch(scalars, columns)
-    if scalars.name in ("fractions", "traced", "mpmath", "intervals"):  # two plain numbers would round
+    if scalars.name in ("fractions", "decimals", "traced", "mpmath", "intervals"):  # two plain numbers would round
         columns = [[scalars.constant(x) if _finite(x) else x for x in column] for column in columns]
     if scalars.name == "intervals":
         squares = (("square", i[1]) if i[0] == "mul" and i[1] == i[2] else i for i in program.nodes)

@@ -12,17 +12,18 @@ from dalembert.studies.report.figures import Section, scientific, table_html
 
 TITLE = "All formulations compared"
 PRINTED_HEAD = "total printed in the sources"
-HEAD = ["method", "differs by", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED_HEAD]
+HEAD = ["method", "error", "ns per state", "", "customized mul", "add", "general mul", "add", "growth", PRINTED_HEAD]
 
 
 def comparison(robot: Robot, compared: Comparison | None = None, progress: Callable[[int, int], Any] | None = None) -> Section:
     """The results of da.compare: one table for each quantity."""
     compared = compared or compare(robot, progress=progress)
     told = (
-        "<p>All formulations give the same numbers at different costs. Differences are from the first method at random states, "
-        "relative to the largest entry. Operations are those of one evaluation: customized to this robot, and general, as the "
-        "source is written; totals include divisions and square roots. Nanoseconds are those of one state in a batch of "
-        f"{compared.states}, by one thread on the machine that made this page; their bars are on a logarithmic scale.</p>"
+        "<p>All formulations give the same numbers at different costs. Errors are beside sixty digits, the largest at random "
+        "states, relative to the size of each entry over these states. Operations are those of one evaluation: customized to this "
+        "robot, and general, as the source is written; totals include divisions and square roots. Nanoseconds are those of one "
+        f"state in a batch of {compared.states}, by one thread on the machine that made this page; their bars are on a "
+        "logarithmic scale.</p>"
     )
     tables = "".join(table(compared, quantity) for quantity in compared.quantities)
     remarks = "".join(f'<p class="note">{escape(x[:1].upper() + x[1:])}.</p>' for x in compared.remarks)
@@ -58,7 +59,7 @@ def _cells(row: Row, n: int, share: float, best: bool) -> list[str]:
     speed = f"{row.nanoseconds:,.0f}" + ("" if row.backend == "native" else "*")
     bar = f'<svg class="bar" viewBox="0 0 100 8" aria-hidden="true"><rect width="{100 * share:.1f}" height="8" rx="2"/></svg>'
     name = f"{escape(row.method)}{' <span class=tag>fastest</span>' if best else ''}"
-    return [name, scientific(row.difference) if row.difference else "–", speed, bar, *counts, power, printed]
+    return [name, scientific(row.error) if row.error else "–", speed, bar, *counts, power, printed]
 
 
 def _whole(x: Any) -> str:
