@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script, and as part of the tests
-from fuzz import calls, commands, entries, harness, meshes, robots, states, tables
+from fuzz import calls, commands, entries, harness, meshes, robots, scales, states, tables
 
 FUZZERS = {
     "calls": calls.case,
@@ -21,6 +21,7 @@ FUZZERS = {
     "states": states.case,
     "entries": entries.case,
     "commands": commands.case,
+    "scales": scales.case,
 }
 
 

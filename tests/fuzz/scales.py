@@ -21,7 +21,12 @@ from fuzz.harness import Failure
 
 BY_METHODS = "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix"
 BY_ONE = "mass_matrix_rate", "momentum"
-HELD = 1e-8  # relative to the terms of a result
+# relative to the terms of a result: the second for methods that take moments about a distant point, or differences of large terms
+HELD, LOSING = 1e-9, 1e-6
+LOSE = (
+    *("newton_euler_base", "lie_group", "lie_group_com", "stacked_operators"),
+    *("generalized_dalembert", "angular_velocity_lagrange", "joint_acceleration"),
+)
 MOST_JOINTS = 6
 HEAVY = "lagrange_euler", "uicker_kahn", "lie_closed_form"  # their programs of six joints take seconds to write
 MOST_HEAVY = 4
@@ -49,8 +54,13 @@ class Truth(NamedTuple):
 def case(seed: int) -> None:
     """Every method on one robot."""
     problem = drawn(seed)
-    for (quantity, method), error in errors(problem).items():
-        if not error <= HELD:
+    check(problem, errors(problem))
+
+
+def check(problem: Case, errors: dict) -> None:
+    """A failure where a method loses more than it may."""
+    for (quantity, method), error in errors.items():
+        if not error <= (LOSING if method in LOSE else HELD):
             raise Failure(f"{quantity} by {method} of {problem.robot.name}: {error:.1e} of its terms is wrong")
 
 
@@ -166,13 +176,11 @@ def report(count: int) -> None:
     for seed in range(count):
         for key, error in errors(drawn(seed)).items():
             worst[key].append((error, seed))
-    for (quantity, method), found in worst.items():
+    for (quantity, method), found in sorted(worst.items()):
         found.sort(reverse=True)
-        lost = sum(not error <= HELD for error, _ in found)
-        print(
-            f"{quantity:18} {method:26} {len(found):4} robots, {lost:3} above {HELD:.0e}; worst",
-            *(f"{e:.1e} ({s})" for e, s in found[:3]),
-        )
+        above = [sum(not error <= limit for error, _ in found) for limit in (1e-12, 1e-10, 1e-8)]
+        print(f"{quantity:18} {method:26} {len(found):4} robots, above 1e-12, 1e-10, 1e-8:", *above, end="; worst ")
+        print(*(f"{error:.1e} ({seed})" for error, seed in found[:3]))
 
 
 if __name__ == "__main__":

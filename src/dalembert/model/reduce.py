@@ -260,14 +260,16 @@ def _least_mass(body: Array) -> Any:
 def _useful_mass(body: Array, carried: Array) -> Any:
     """A mass for a revolute link, which is free: one with which the moment xy about the centre of mass vanishes.
 
-    If that is thirty times out of proportion to all that the joint carries, which would cost digits, its own mass, or
-    a proportionate one: a few general arms in a hundred have such a link, and their programs take some operations more.
+    If that is thirty times out of proportion to all that the joint carries, in mass, in moment of inertia or in the distance of
+    its centre, which would cost digits, its own mass, or a proportionate one: a few general arms in a hundred have such a link,
+    and their programs take some operations more.
     """
     m, x, y, xy = body[3, 3], body[0, 3], body[1, 3], body[0, 1]
     most, spread = OUT_OF_PROPORTION * abs(carried[3, 3]), OUT_OF_PROPORTION * abs(np.diagonal(carried)[:3]).sum()
+    square = x * x + y * y
 
     def fits(mass: Any) -> bool:
-        return 0 < abs(mass) < most and x * x + y * y < spread * abs(mass)
+        return 0 < abs(mass) < most and square < spread * abs(mass) and square * most < OUT_OF_PROPORTION**2 * spread * mass * mass
 
     wanted = x * y / xy if xy else Decimal(0)
     return next((mass for mass in (wanted, m, carried[3, 3]) if fits(mass)), _least_mass(body))
