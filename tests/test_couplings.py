@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -533,3 +534,49 @@ def test_mimic_joints_of_files(key):
     close(robot.mass_matrix(q, backend="numpy"), B.T @ tree.mass_matrix(spread[0], backend="numpy") @ B, 1e-12)
     if "romeo" not in key:  # whose fingers have no inertia
         close(robot.forward_dynamics(q, qd, tau, backend="numpy"), qdd, 1e-8)
+
+
+# --- giant ones ---------------------------------------------------------------------------------------------------------------
+
+
+def test_giant_couplings_and_transmissions_are_refused_before_the_work(tmp_path, monkeypatch):
+    """Nothing is computed, and names are compared in one go."""
+    monkeypatch.setattr(np.linalg, "matrix_rank", lambda matrix: pytest.fail("the rank of a giant matrix"))
+    many = [f"a{k}" for k in range(1500)]
+    for names, rows, message in ((many, 1, "more than 1006 coordinates"), (["a"], 1500, "more than 1006 coupled joints")):
+        matrix = np.ones((rows, len(names)))
+        with pytest.raises(da.Error, match=message):
+            da.Coupling(names, matrix, np.zeros(rows))
+        text = f"names = {names}\nmatrix = {matrix.tolist()}\noffset = {[0.0] * rows}\n"
+        (tmp_path / "a.toml").write_text(f'format = "dalembert robot 1"\nname = "a"\n[coupling]\n{text}[end]\n')
+        with pytest.raises(da.Error, match=f"^a.toml: {message}"):
+            da.load(tmp_path / "a.toml")
+    for names, columns, message in ((many, 1, "more than 1006 motors"), (["a"], 1500, "1006 joints behind a transmission")):
+        with pytest.raises(da.Error, match=message):
+            da.Transmission(names, np.ones((len(names), columns)), 0.0)
+
+
+class Name(str):
+    """A name that counts how often names are compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_names_are_compared_in_proportion_to_their_number(monkeypatch):
+    from dalembert.model.consistency import check_loops
+    from dalembert.model.coupling import of_mimics
+
+    monkeypatch.setattr(Name, "compared", 0)
+    count = 300
+    joints = [da.Joint(Name(f"j{k}"), mimic=da.Mimic(Name(f"j{k + 1}"), 1.0, 0.0) if k % 2 == 0 else None) for k in range(count)]
+    assert len(of_mimics(joints).names) == count // 2
+    da.Coupling([Name(f"a{k}") for k in range(count)], np.eye(count), np.zeros(count))
+    names = [tuple(Name(f"j{k}") for k in range(count)) for _ in range(2)]
+    arm = SimpleNamespace(name="r", loops=[SimpleNamespace(check=lambda model: None)], several=(), n=count, closures=0, joints=())
+    check_loops(SimpleNamespace(**vars(arm), independent=names[0], joint_names=names[1]))
+    assert Name.compared < 10 * count

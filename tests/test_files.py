@@ -405,7 +405,7 @@ BAD_TOML = {
     "format": ('format = "other"', "must contain format"),
     "binary": (b"\xff\xfe\x00", "not valid TOML"),
     "deep": ("a = " + "[" * 100_000, "robot.toml"),
-    "digits": ("a = " + "9" * 100_000, "not valid TOML"),
+    "digits": ("a = " + "9" * 100_000, "65536 characters or more"),
     "key": ('format = "dalembert robot 1"\nname = "a"\nlinks = []', "did you mean 'link'"),
     "no name": ('format = "dalembert robot 1"', "robot's name must be"),
     "link type": ('format = "dalembert robot 1"\nname = "a"\nlink = 3', "list of tables"),
@@ -453,6 +453,31 @@ def test_truncated_toml(tmp_path):
     for cut in range(len(text) - 1):
         with pytest.raises(da.Error, match=r"not valid TOML|must contain format|truncated"):
             load(tmp_path, text[:cut], ".toml")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"), [(MemoryError, "needs more memory than there is"), (RecursionError, "nested too deeply")]
+)
+def test_want_of_memory_is_told(tmp_path, monkeypatch, error, message):
+    def fails(content):
+        raise error
+
+    (tmp_path / "a.toml").write_text("format = 1")
+    (tmp_path / "a.urdf").write_text("<robot/>")
+    monkeypatch.setattr("tomllib.loads", fails)
+    monkeypatch.setattr("dalembert.model.xml.parse", lambda data, text: fails(data))
+    for name in ("a.toml", "a.urdf"):
+        with pytest.raises(da.Error, match=f"^{name}: {message}$"):
+            da.load(tmp_path / name)
+
+
+def test_tables_in_lists_are_few(tmp_path, monkeypatch):
+    """Those that are no [[tables]] with a line of their own count, too."""
+    monkeypatch.setattr("dalembert.storage.limits.TOML_TABLES", 10)
+    for key in ("link", "frame", "notes", "loop"):
+        (tmp_path / "a.toml").write_text(f"format = 'dalembert robot 1'\nname = 'a'\n{key} = [{'{},' * 11}]\n[end]\n")
+        with pytest.raises(da.Error, match=f"^a.toml: more than 10 tables in {key}, too many$"):
+            da.load(tmp_path / "a.toml")
 
 
 def test_folder_and_huge_file(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -449,6 +450,8 @@ REFUSED = {
     "has no loops; with_loop": lambda r: r.without_loops().settle([0] * 3),
     "has no loops, so all": lambda r: da.Robot("x", r.links, independent=("crank",)),
     "has 1 independent joint, got 2": lambda r: r.with_independent("crank", "rocker"),
+    "is named twice among": lambda r: replace(r, independent=("crank", "crank")),
+    "joint of four_bar: [1]": lambda r: replace(r, independent=([1],)),
     "unknown joint of four_bar": lambda r: r.with_independent("crnk"),
     "unknown link or frame": lambda r: r.with_loop("coupler_end", "nowhere"),
     "unknown kind of a loop": lambda r: r.with_loop("coupler_end", "rocker_end", "ball"),

@@ -376,7 +376,10 @@ BOMBS = {
     "table.toml": (HEAD + "[" + ".".join("a" * 20_000) + "]\n[end]\n", "dots in keys"),
     "inline.toml": (HEAD + "a = { b = 1, " + ".".join("a" * 20_000) + " = 1 }\n[end]\n", "dots in keys"),
     "many dots.toml": (HEAD + "".join(f"a.b{k} = 1\n" for k in range(60_000)) + "[end]\n", "dots in keys"),
-    "tables.toml": (HEAD + "  [[a]]\n" * 50_000 + "[end]\n", "keys and tables"),
+    "tables.toml": (HEAD + "  [[a]]\n" * 50_000 + "[end]\n", "20000 tables"),
+    "keys.toml": (HEAD + "".join(f"a{k} = 1\n" for k in range(25_000)) + "[end]\n", "keys and tables"),
+    "lines.toml": (HEAD + "#\n" * 200_000 + "[end]\n", "lines"),
+    "digits.toml": (HEAD + "a = 1." + "9" * 100_000 + "\n[end]\n", "65536 characters"),
     "values.toml": (HEAD + "a = [" + "1.5," * 100_000 + "]\n[end]\n", "values"),
     "escapes.toml": (HEAD + 'a = """' + '\\"x' * 100_000 + '"""\n[end]\n', "backslashes"),
     "no end.toml": (HEAD + 'a = """' + 'x\\"' * 10_000 + "\n[end]\n", "not valid TOML"),
@@ -390,7 +393,9 @@ def test_robots_that_would_fill_memory(tmp_path, monkeypatch, name):
         "XML_ITEMS": 10_000,
         "XML_TOKEN": 1 << 18,
         "TOML_KEYS": 20_000,
-        "TOML_VALUES": 150_000,
+        "TOML_TABLES": 20_000,
+        "TOML_LINES": 150_000,
+        "TOML_VALUES": 80_000,
         "TOML_DOTTED": 50_000,
     }.items():
         if not (limit == "TOML_KEYS" and "dots" in name):
@@ -434,7 +439,7 @@ status = open("/proc/self/status").read()  # not getrusage, in which the process
 print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
 from dalembert.model.files import _check_toml, to_toml
 from dalembert.storage import limits
-for name in ("XML_ITEMS", "TOML_KEYS", "TOML_VALUES", "TOML_DOTTED"): setattr(limits, name, getattr(limits, name) // 40)
+for name in ("XML_ITEMS", "TOML_KEYS", "TOML_TABLES", "TOML_VALUES", "TOML_DOTTED"): setattr(limits, name, getattr(limits, name) // 40)
 robot = da.load({str(tmp_path / "b.urdf")!r})
 assert robot.n == 500
 _check_toml(to_toml(robot))

@@ -5,7 +5,10 @@ import json
 import os
 import pickle
 import struct
+import subprocess
+import sys
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import browsing
@@ -19,7 +22,7 @@ import dalembert as da
 from dalembert.storage import limits
 from dalembert.studies.report import scene, write
 from dalembert.studies.report.motion import follow
-from dalembert.visuals import find, read, simplify
+from dalembert.visuals import collada, find, read, simplify
 from dalembert.visuals.collada import read_collada
 from dalembert.visuals.obj import read_obj
 from dalembert.visuals.pack import packed
@@ -204,6 +207,248 @@ def test_large_files_and_many_visuals_are_refused(tmp_path, monkeypatch):
     assert "more than 2" in visuals(arm).missing[0][1]
 
 
+def counted(monkeypatch, module, name):
+    """How often a function is called from now on, in a list of its first arguments."""
+    calls, given = [], getattr(module, name)
+
+    def counting(*arguments, **options):
+        calls.append(arguments[0])
+        return given(*arguments, **options)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
+
+
+def shown(*names):
+    return "".join(meshes.visual(f'<mesh filename="{name}"/>') for name in names)
+
+
+def test_a_file_is_read_once_whatever_its_names(tmp_path, monkeypatch):
+    names = ["b.stl", "./b.stl", "a/../b.stl", "a/.././b.stl", "hard.stl", "a/hard.stl", (tmp_path / "b.stl").as_posix()]
+    arm = loaded(tmp_path, meshes.urdf(upper=shown(*names)), **{"b.stl": meshes.stl()})
+    (tmp_path / "a").mkdir()
+    for link in ("hard.stl", "a/hard.stl"):
+        os.link(tmp_path / "b.stl", tmp_path / link)
+    reads = counted(monkeypatch, read, "read_stl")
+    looks = visuals(arm)
+    assert len(looks.shapes) == len(names) and len(reads) == 1
+    assert len({id(v.shape) for v in looks.shapes}) == len(packed(looks.shapes)["meshes"]) == 1
+    (tmp_path / "b.stl").write_bytes(b"solid")  # all of them
+    del reads[:]
+    told = [why for _, why in visuals(arm).missing]
+    assert len(told) == len(names) and len(reads) == 1
+    assert "b.stl: truncated" in told[0] and "hard.stl: truncated" in told[4]  # each by its own name
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+def test_a_symbolic_link_is_the_same_file(tmp_path, monkeypatch):
+    arm = loaded(tmp_path, meshes.urdf(upper=shown("b.stl", "soft.stl", "folder/b.stl")), **{"b.stl": meshes.stl()})
+    (tmp_path / "soft.stl").symlink_to("b.stl")
+    (tmp_path / "folder").symlink_to(".")
+    reads = counted(monkeypatch, read, "read_stl")
+    assert len(visuals(arm).shapes) == 3 and len(reads) == 1
+
+
+def test_an_obj_file_in_two_folders_has_the_colours_of_each(tmp_path):
+    files = {"b.obj": meshes.obj(), "brick.mtl": meshes.mtl()}
+    arm = loaded(tmp_path, meshes.urdf(upper=shown("b.obj", "a/b.obj", "a/../b.obj")), **files)
+    (tmp_path / "a").mkdir()
+    os.link(tmp_path / "b.obj", tmp_path / "a" / "b.obj")
+    first, second, third = (v.shape for v in visuals(arm).shapes)
+    assert len(first.colours) == 2 and second.colours == (None,) and third is first
+
+
+def test_a_robot_with_many_files_bytes_or_faces(tmp_path, monkeypatch):
+    """What is beyond a limit is told, and the work is not done."""
+    files = {f"{k}.stl": meshes.stl() for k in range(5)}
+    arm = loaded(tmp_path, meshes.urdf(upper=shown(*files)), **files)
+    size = len(meshes.stl())
+    for limit, most, allowed, message in (
+        ("VISUALS_FILES", 3, 3, "more than 3 mesh files"),
+        ("VISUALS_BYTES", 3 * size + 1, 3, "bytes in the mesh files of the robot"),
+        ("VISUALS_FACES", 3 * 12, 3, "more than 36 faces in the meshes of the robot"),
+        ("SHOWN_FACES", 3 * 12, 3, "more than 36 faces in all meshes and their scales"),
+        ("MESH_FACES", 11, 0, "more than 11 faces"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(limits, limit, most)
+            reads, simplifications = (counted(patch, read, name) for name in ("read_stl", "simplified"))
+            looks = visuals(arm)
+        assert len(looks.shapes) == allowed and len(looks.missing) == 5 - allowed, limit
+        assert all(message in why for _, why in looks.missing)
+        assert len(reads) == (allowed if limit in ("VISUALS_FILES", "VISUALS_BYTES") else 5)
+        assert len(simplifications) == (5 if limit == "SHOWN_FACES" else allowed)
+
+
+def test_one_mesh_in_many_scales_is_limited(tmp_path, monkeypatch):
+    scales = "".join(meshes.visual(f'<mesh filename="b.stl" scale="1 1 {k}"/>') for k in range(1, 9))
+    arm = loaded(tmp_path, meshes.urdf(upper=scales + shown(*["b.stl"] * 50)), **{"b.stl": meshes.stl()})
+    monkeypatch.setattr(limits, "SHOWN_FACES", 5 * 12)
+    reads, moves = counted(monkeypatch, read, "read_stl"), counted(monkeypatch, read, "moved")
+    looks = visuals(arm)
+    assert len(reads) == 1 and len(moves) == 5 and len(looks.missing) == 3 and len(looks.shapes) == 55
+
+
+def test_libraries_of_colours_are_read_once_each_and_are_few(monkeypatch):
+    """The last mention of a name counts."""
+    asked = []
+
+    def library(name):
+        asked.append(name)
+        return b"newmtl first\nKd " + (b"1 0 0" if name == "a.mtl" else b"0 0 1")
+
+    text = meshes.obj().replace(b"mtllib brick.mtl", b"mtllib a.mtl\n" + b"mtllib b.mtl\nmtllib a.mtl\n" * 200)
+    assert read_obj(text, library).colours == (meshes.RED, None) and asked == ["b.mtl", "a.mtl"]
+    del asked[:]
+    text = b"".join(b"mtllib %d.mtl\n" % k for k in range(limits.MESH_LIBRARIES + 1)) + meshes.obj()
+    with pytest.raises(da.Error, match="more than 100 files of colours"):
+        read_obj(text, library)
+    assert not asked
+
+
+def test_large_libraries_are_not_read(tmp_path, monkeypatch):
+    arm = loaded(tmp_path, meshes.urdf(upper=shown("b.obj")), **{"b.obj": meshes.obj(), "brick.mtl": meshes.mtl()})
+    monkeypatch.setattr(limits, "LIBRARY_BYTES", 10)
+    (seen,) = visuals(arm).shapes
+    assert seen.shape.colours == (None,)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "most", "message"),
+    [
+        (b"v 0 0 0\n" * 30, "MESH_LINES", 20, "more than 20 lines"),
+        (b"\r" * 30, "MESH_LINES", 20, "more than 20 lines"),
+        (b"v 0 0 0\nf " + b"1 " * 300, "MESH_LINE", 200, "more than 200 characters in line 2"),
+        (b"v 0 0 0\nf " + b"1 \\\n" * 300, "MESH_LINE", 200, "more than 200 characters in line 2"),
+        (b"v 0 0 0\n" + b"f 1 1 1 1 1\n" * 30 + b"f wrong wrong wrong", "MESH_FACES", 20, "more than 20 faces"),
+    ],
+    ids=["lines", "returns", "polygon", "joined lines", "faces"],
+)
+def test_obj_files_are_counted_before_they_are_read(monkeypatch, text, limit, most, message):
+    monkeypatch.setattr(limits, limit, most)
+    with pytest.raises(da.Error, match=message):
+        read_obj(text, lambda name: None)
+
+
+def test_stl_texts_are_counted_before_they_are_read(monkeypatch):
+    long = meshes.stl_text().replace(b"vertex 1.0", b"vertex 1." + b"0" * 500, 1)
+    with pytest.raises(da.Error, match="a number has more than 100 characters"):
+        read_stl(long)
+    monkeypatch.setattr(limits, "MESH_FACES", 100)
+    with pytest.raises(da.Error, match="more than 300 vertices"):
+        read_stl(b"solid x\n" + b"vertex not even numbers\n" * 301 + b"endsolid x\n")
+
+
+def test_pieces_of_texts_make_the_same_mesh(monkeypatch):
+    whole = [read_stl(meshes.stl_text()), read_collada(meshes.dae())]
+    monkeypatch.setattr("dalembert.visuals.stl.PIECE", 5)
+    monkeypatch.setattr("dalembert.visuals.collada.PIECE", 7)
+    pieces = [read_stl(meshes.stl_text()), read_collada(meshes.dae())]
+    for a, b in zip(whole, pieces, strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+EMPTY = '<triangles material="a"><input semantic="VERTEX" source="#v" offset="0"/></triangles>'
+
+
+def many_bindings(count):
+    """The same points, of no faces, shown in many colours, each of which makes a mesh of its own."""
+    one = '<node><instance_geometry url="#brick"><instance_material symbol="a" target="#m{0}"/></instance_geometry></node>'
+    paint = (
+        '<effect id="e{0}"><a><diffuse><color>0.{0} 0 0</color></diffuse></a></effect>'
+        '<material id="m{0}"><instance_effect url="#e{0}"/></material>'
+    )
+    colours, scene_ = ("".join(x.format(k) for k in range(count)) for x in (paint, one))
+    text = meshes.dae(scene_, lists=EMPTY, more=f"<library_materials>{colours}</library_materials>")
+    return text.replace(b"</float_array>", b" 1" * 3000 + b"</float_array>", 1)
+
+
+def many_instances(count):
+    """Instances of nothing, in a node that is shown many times."""
+    inner = f'<library_nodes><node id="n">{count * """<instance_geometry url="#brick"/>"""}</node></library_nodes>'
+    return meshes.dae(f'<node>{count * """<instance_node url="#n"/>"""}</node>', lists="<lines/>", more=inner)
+
+
+def test_what_a_scene_shows_counts_as_often_as_it_is_read(monkeypatch):
+    """A few kilobytes of COLLADA, and a few hundred thousand numbers or nodes."""
+    lines = counted(monkeypatch, collada, "moved")
+    with pytest.raises(da.Error, match="numbers and elements in all that the scene shows"):
+        read_collada(many_bindings(500))
+    assert len(lines) < 100
+    del lines[:]
+    with pytest.raises(da.Error, match="numbers and elements in all that the scene shows"):
+        read_collada(many_instances(300))
+    assert len(lines) < 10_000
+    monkeypatch.setattr(limits, "MESH_COPIES", 10**9)
+    del lines[:]
+    with pytest.raises(da.Error, match="more than 100000 nodes"):
+        read_collada(many_instances(600))
+    assert len(lines) <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MESH_ITEMS", 20, "more than 20 elements and attributes"),
+        ("MESH_NUMBERS", 20, "more than 20 numbers and elements"),
+        ("MESH_FACES", 5, "more than 5 faces"),
+        ("MESH_COLOURS", 1, "more than 1 colours"),
+    ],
+)
+def test_collada_files_are_counted_before_they_are_read(monkeypatch, limit, most, message):
+    monkeypatch.setattr(limits, limit, most)
+    made = counted(monkeypatch, collada, "fans") if limit == "MESH_NUMBERS" else []
+    with pytest.raises(da.Error, match=message):
+        read_collada(meshes.dae())
+    assert not made
+
+
+def test_want_of_memory_is_told(tmp_path, monkeypatch):
+    arm = loaded(tmp_path, meshes.urdf(upper=shown("b.stl", "c.stl")), **{"b.stl": meshes.stl(), "c.stl": meshes.stl()})
+    for error, message in ((MemoryError, "needs more memory than there is"), (RecursionError, "nested too deeply")):
+
+        def fails(data, error=error):
+            raise error
+
+        monkeypatch.setattr(read, "read_stl", fails)
+        told = [why for _, why in visuals(arm).missing]
+        assert len(told) == 2 and all(name in why and message in why for name, why in zip(("b.stl", "c.stl"), told, strict=True))
+
+
+def full_size():
+    """Files that took minutes or gigabytes."""
+    return {
+        "long.stl": b"solid x\n" + b"vertex 1." + b"1" * 1_000_000 + b" 0 0\n" + b"vertex 1 0 0\n" * 300_000 + b"endsolid x\n",
+        "lines.obj": b"\n" * (60 << 20),
+        "polygon.obj": b"v 0 0 0\nf " + b"1 " * (30 << 20),
+        "polygons.obj": b"v 0 0 0\n" + (b"f " + b"1 1 " * 4000 + b"\n") * 3500,
+        "floats.dae": meshes.dae().replace(b"</float_array>", b" 1" * (30 << 20) + b"</float_array>", 1),
+        "faces.dae": meshes.dae().replace(b"</p></triangles>", b" 0 1" * (15 << 20) + b"</p></triangles>", 1),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_hostile_meshes_of_full_size(tmp_path):
+    """With 4 GB of addresses; where some took all of it, less than 700 MB are used."""
+    files = full_size()
+    loaded(tmp_path, meshes.urdf(upper=shown(*files)), **files)
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+import dalembert as da
+from dalembert.storage import limits
+from dalembert.visuals.read import visuals
+limits.VISUALS_BYTES *= 10
+looks = visuals(da.load({str(tmp_path / "arm.urdf")!r}))
+for _, why in looks.missing: print(why)
+print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *told, size = done.stdout.splitlines()
+    assert len(told) == len(files) and not any("memory" in why for why in told) and int(size) < 700
+
+
 # --- simplification ---------------------------------------------------------------------------------------------------------
 
 
@@ -260,6 +505,31 @@ def test_simplification_is_the_same_twice_and_leaves_small_meshes():
     assert all(np.array_equal(a, b) for a, b in zip(first[:3], again[:3], strict=True))
     brick = read_stl(meshes.stl())
     np.testing.assert_allclose(np.sort(simplified(brick).points, axis=0), np.sort(meshes.CORNERS, axis=0), atol=1e-12)
+
+
+def test_what_is_no_surface_is_refused(monkeypatch):
+    """All triangles between a few points, whose edges would contract one after another."""
+    points = np.random.default_rng(0).random((150, 3))
+    faces = np.array(list(combinations(range(150), 3)))[::100]
+    with pytest.raises(da.Error, match="5513 faces on 150 points are no surface"):
+        simplified(mesh(points, [(faces, None)]))
+    monkeypatch.setattr(simplify, "PASSES", 2)
+    rounds = counted(monkeypatch, simplify, "_round")
+    with pytest.raises(da.Error, match="13920 faces cannot be simplified"):
+        simplified(ball(), 20)
+    assert 1 < len(rounds) < 10
+
+
+def test_more_faces_than_can_be_contracted_are_merged(monkeypatch):
+    monkeypatch.setattr(simplify, "DENSE", 5000)
+    monkeypatch.setattr(simplify, "MANY", 6000)
+    states = counted(monkeypatch, simplify, "_round")
+    few = simplified(ball(), 1000)
+    assert len(states[0].faces) <= 6000 and 500 < len(few.faces) <= 1000
+    assert np.abs(np.linalg.norm(few.points, axis=1) - 1).max() < 0.1
+    monkeypatch.setattr(simplify, "CROWDED", 1)  # any surface
+    with pytest.raises(da.Error, match="are no surface"):
+        simplified(ball(), 1000)
 
 
 @pytest.mark.slow
@@ -456,6 +726,17 @@ def test_extremes_reach_as_far_as_the_points():
     np.testing.assert_allclose(found.max(axis=0), there.max(axis=0))
 
 
+def test_extremes_of_many_visuals_take_no_memory(monkeypatch):
+    from dalembert.visuals import shapes
+
+    seen = [shapes.Visual(-1, da.Pose.of((k, 0, 0), (0.1 * k, 0, 0)), ball(10), None) for k in range(9)]
+    before = extremes(seen)[-1]
+    monkeypatch.setattr(shapes, "MANY", 500)
+    clouds = counted(monkeypatch, shapes, "_farthest")
+    assert np.array_equal(extremes(seen)[-1], before)
+    assert len(clouds) > 2 and max(sum(map(len, parts)) for parts in clouds) <= 500 + len(ball(10).points)
+
+
 CORPUS, _ = urdf_corpus()
 KNOWN = {
     "panda_description/urdf/panda.urdf": (10, 125_000),
@@ -487,7 +768,7 @@ def test_real_robots_are_small_enough(name):
 @pytest.mark.parametrize("name", sweep(list(STORED["robots"]), quick=()))
 def test_every_visual_is_where_pinocchio_draws_it(name, monkeypatch):
     """All are found; the sum of their placements at the zero position agrees (shapes are stand-ins here: placing them needs none)."""
-    monkeypatch.setattr(read, "_simple", lambda place, faces: read_stl(meshes.stl()))
+    monkeypatch.setattr(read, "_mesh", lambda place, content: read_stl(meshes.stl()))
     arm = da.load(CORPUS[name])
     looks = visuals(arm)
     assert not looks.missing and len(looks.shapes) == STORED["robots"][name]["count"]

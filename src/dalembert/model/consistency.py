@@ -87,10 +87,12 @@ def check_loops(model: "Model") -> None:
         loop.check(model)
     if (free := model.n - model.closures) < 0:
         raise Error(f"the loops of {model.name} have {model.closures} equations for {model.n} joints, so nothing would move")
-    for k, name in enumerate(names):
-        choice(name, f"joint of {model.name}:", model.joint_names)
-        if name in names[:k]:
+    left = dict.fromkeys(model.joint_names)
+    for name in names:
+        if not isinstance(name, str) or name not in left:
+            choice(name, f"joint of {model.name}:", model.joint_names)
             raise Error(f"joint {name!r} is named twice among the independent ones")
+        del left[name]
     if names and len(names) != free:
         raise Error(f"{model.name} has {free} independent joint{'' if free == 1 else 's'}, got {len(names)}: {', '.join(names)}")
     _refuse_load_friction(model, "loops, whose forces load it")

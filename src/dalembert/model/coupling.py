@@ -12,13 +12,18 @@ from dalembert.cached import cached_property
 from dalembert.errors import Error
 from dalembert.model.links import MOST_JOINTS, Joint
 from dalembert.model.values import Frozen, Value
+from dalembert.storage import limits
+from dalembert.storage.limits import at_most
 
 
 def _names(given: Any, what: str) -> tuple[str, ...]:
-    names = tuple(text(name, f"the name of {what}") for name in listed(given, f"the names of {what}s"))
-    for k, name in enumerate(names):
-        if name in names[:k]:
+    names = tuple(listed(given, f"the names of {what}s"))
+    at_most(len(names), limits.COUPLED, f"{what}s of a robot")
+    seen: set[str] = set()
+    for name in names:
+        if text(name, f"the name of {what}") in seen:
             raise Error(f"two {what}s are named {name!r}")
+        seen.add(name)
     return names
 
 
@@ -41,6 +46,7 @@ class Coupling(Value):
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", _names(self.names, "coordinate"))
         object.__setattr__(self, "offset", frozen_array(self.offset, None, "the offset of a coupling"))
+        at_most(self.offset.size, limits.COUPLED, "coupled joints")
         shape = self.offset.size, len(self.names)
         object.__setattr__(self, "matrix", frozen_array(self.matrix, shape, "the matrix of a coupling"))
         if not self.names:
@@ -109,6 +115,7 @@ class Transmission(Value):
             raise Error(
                 f"the matrix of a transmission has a row for each of the {len(self.names)} motors, got shape {matrix.shape}"
             )
+        at_most(matrix.shape[1], limits.COUPLED, "joints behind a transmission")
         object.__setattr__(self, "matrix", matrix)
         rotors = frozen_array(self.rotor_inertia, None, "rotor_inertia")
         if rotors.shape not in ((), (len(self.names),)):
@@ -162,11 +169,11 @@ def _circle(follow: Mapping[str, Mapping[str, float]]) -> Error:
 
 def of_mimics(joints: Sequence[Joint]) -> Coupling | None:
     """What the mimics of joints say; those of joints that are not there say nothing."""
-    names = [joint.name for joint in joints]
+    names = dict.fromkeys(joint.name for joint in joints)
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None and joint.mimic.joint in names}
     if not mimics:
         return None
-    return following(names, {k: {m.joint: m.multiplier} for k, m in mimics.items()}, {k: m.offset for k, m in mimics.items()})
+    return following(list(names), {k: {m.joint: m.multiplier} for k, m in mimics.items()}, {k: m.offset for k, m in mimics.items()})
 
 
 # --- joints of coordinates ----------------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ from dalembert.model.loop import Loop
 from dalembert.model.model import STANDARD_GRAVITY, Model
 from dalembert.model.pose import Pose, rotation_rpy
 from dalembert.storage import limits
-from dalembert.storage.opening import file_path, opened, told
+from dalembert.storage.limits import at_most
+from dalembert.storage.opening import file_path, in_memory, opened, told
 from dalembert.storage.saving import save_text
 
 M = TypeVar("M", bound=Model)
@@ -35,6 +36,7 @@ STRINGS = re.compile(
     r"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3,5})?|'{3}(?:.*?'{3,5}|.*)|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""", re.DOTALL
 )
 TABLE = re.compile(r"^[ \t]*+\[\[?[^,=\[\]\n]*+\]", re.MULTILINE)
+WORD = r"[^\s,=\[\]{}]"  # what keys and numbers consist of
 FILE_KEYS = (
     *("format", "name", "source", "gravity", "base", "link", "frame", "notes"),
     *("coupling", "transmission", "loop", "independent", "end"),
@@ -61,8 +63,10 @@ def load(cls: type[M], path: str | Path, *, mimic: bool = True, free_base: bool 
         raise Error(f"{path}: unknown file extension {suffix!r}; known are {', '.join(SUFFIXES)}")
     if xacro is not None and suffix != ".xacro":
         raise Error(f"{path.name}: xacro arguments are for files that end in .xacro")
-    model = parse_toml(cls, _content(path), path.name, coupled) if suffix == ".toml" else _xml_model(cls, path, coupled, xacro)
-    if doubts := check(model).errors:
+    with in_memory(path.name):
+        model = parse_toml(cls, _content(path), path.name, coupled) if suffix == ".toml" else _xml_model(cls, path, coupled, xacro)
+        doubts = check(model).errors
+    if doubts:
         more = f"; robot.check() lists this and {len(doubts) - 1} more" if len(doubts) > 1 else ""
         warn(f"{path.name}: {doubts[0].told}{more}", DataWarning)
     return with_free_base(model) if freed else model
@@ -150,15 +154,19 @@ def parse_toml(cls: type[M], data: bytes, what: str = "TOML", mimic: bool = True
 
 def _check_toml(content: str) -> None:
     """Refuse what would take tomllib minutes or gigabytes, such as thousands of dots in a key."""
+    at_most(content.count("\\"), limits.TOML_ESCAPES, "backslashes")
+    at_most(content.count("\n"), limits.TOML_LINES, "lines")
     bare = STRINGS.sub("", content)
-    if bare.count("=") + sum(1 for _ in TABLE.finditer(bare)) > limits.TOML_KEYS:
-        raise Error(f"more than {limits.TOML_KEYS} keys and tables, too large for a robot file")
-    if sum(map(bare.count, ".,[{")) > limits.TOML_VALUES or content.count("\\") > limits.TOML_ESCAPES:
-        raise Error(f"more than {limits.TOML_VALUES} values or {limits.TOML_ESCAPES} backslashes, too large for a robot file")
+    tables = sum(1 for _ in TABLE.finditer(bare))
+    at_most(tables, limits.TOML_TABLES, "tables")
+    at_most(bare.count("=") + tables, limits.TOML_KEYS, "keys and tables")
+    at_most(sum(map(bare.count, ",[{")), limits.TOML_VALUES, "values")
     before = bare.split("=")[:-1]
     dots = [text.count(".", max(map(text.rfind, ",[]{}\n")) + 1) for text in before] + [x.count(".") for x in TABLE.findall(bare)]
     if max(dots, default=0) > limits.TOML_DOTS or sum(dots) > limits.TOML_DOTTED:
         raise Error(f"too many dots in keys: the limits are {limits.TOML_DOTS} in one key and {limits.TOML_DOTTED} in total")
+    if re.search(rf"(?<!{WORD}){WORD}{{{limits.TOML_WORD}}}", bare):
+        raise Error(f"a key or a number has {limits.TOML_WORD} characters or more")
 
 
 def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
@@ -172,6 +180,7 @@ def _table(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
 def _tables(value: Any, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise Error(f"{what} must be a list of tables, got {brief(value, 60)}")
+    at_most(len(value), limits.TOML_TABLES, f"tables in {what}")
     return value
 
 

@@ -9,8 +9,12 @@ from dalembert.storage import limits
 PIECE = 1 << 16  # bytes
 
 
-def parse(data: bytes, text: bool = False) -> Element:
-    """The root element of a document, with the text in its elements if wanted, or an error with the place where it is broken."""
+def parse(data: bytes, text: bool = False, most: int | None = None) -> Element:
+    """The root element of a document, with the text in its elements if wanted, or an error with the place where it is broken.
+
+    `most`: how many elements and attributes there may be, if not as many as in a robot.
+    """
+    items_allowed = limits.XML_ITEMS if most is None else most
     builder, depth, items, nested = TreeBuilder(), 0, 0, False
     parser = expat.ParserCreate()
 
@@ -19,11 +23,11 @@ def parse(data: bytes, text: bool = False) -> Element:
         depth += 1
         nested = nested or (depth == 1 and tag.startswith("mujoco"))
         items += 1 + len(attributes)
-        most = limits.MJCF_DEPTH if nested else limits.XML_DEPTH
-        if depth > most:
-            raise Error(f"elements nested deeper than {most} (line {parser.CurrentLineNumber})")
-        if items > limits.XML_ITEMS:
-            raise Error(f"more than {limits.XML_ITEMS} elements and attributes, too large")
+        deepest = limits.MJCF_DEPTH if nested else limits.XML_DEPTH
+        if depth > deepest:
+            raise Error(f"elements nested deeper than {deepest} (line {parser.CurrentLineNumber})")
+        if items > items_allowed:
+            raise Error(f"more than {items_allowed} elements and attributes, too large")
         for name, value in attributes.items():
             if len(value) > limits.XML_ATTRIBUTE:
                 raise Error(f"attribute {name[:40]!r} of <{tag[:40]}> is longer than {limits.XML_ATTRIBUTE} characters")

@@ -44,6 +44,17 @@ def told(what: Any, doing: str) -> Generator[None]:
 
 
 @contextmanager
+def in_memory(what: Any) -> Generator[None]:
+    """What takes more memory than there is becomes an Error that names the file."""
+    try:
+        yield
+    except MemoryError:
+        raise Error(f"{what}: needs more memory than there is") from None
+    except RecursionError:
+        raise Error(f"{what}: nested too deeply") from None
+
+
+@contextmanager
 def opened(path: Any, *, pipes: bool = False) -> Generator[io.BufferedReader]:
     """A file to read; a pipe or a device is rejected, unless `pipes` are allowed."""
     place = file_path(path)

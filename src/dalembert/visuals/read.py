@@ -1,9 +1,9 @@
 """The visuals of a robot, from the URDF file that it was loaded from. What cannot be drawn is told, and never an error."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -12,7 +12,8 @@ from dalembert.errors import Error, brief
 from dalembert.model import urdf, xml
 from dalembert.model.model import Model
 from dalembert.storage import limits
-from dalembert.storage.opening import opened
+from dalembert.storage.limits import at_most
+from dalembert.storage.opening import in_memory, opened
 from dalembert.visuals.collada import read_collada
 from dalembert.visuals.find import beside, mesh_file
 from dalembert.visuals.obj import read_obj
@@ -21,6 +22,7 @@ from dalembert.visuals.simplify import simplified
 from dalembert.visuals.stl import read_stl
 
 FACES = 1000  # of a mesh
+MOST_POINTS = 1 << 16  # of a mesh in a page, whose faces name them with 16 bits
 ALL_FACES = 40_000  # of all meshes of a robot: about half a megabyte in a page
 
 
@@ -45,13 +47,14 @@ NONE = Visuals((), ())
 def visuals(robot: Model) -> Visuals:
     """The visuals of a robot's URDF file, in the frames of its moving links; none if it came from elsewhere.
 
-    Meshes are simplified to about 1,000 faces each, fewer where there are many meshes. A file that two visuals name is read once.
+    Meshes are simplified to about 1,000 faces each, fewer where there are many meshes. A file is read once, whatever its names.
     """
     if not robot.file:
         return NONE
     path = Path(robot.file)
     try:
-        root = xml.parse(_content(path, limits.ROBOT_BYTES))
+        with in_memory(path):
+            root = xml.parse(_content(path, limits.ROBOT_BYTES))
     except Error as error:
         return Visuals((), ((-1, f"{path.name} cannot be read again: {error}"),))
     given = list(_given(root, robot))
@@ -89,8 +92,9 @@ def _materials(root: Element) -> dict[str, Element]:
 class _Reader:
     def __init__(self, path: Path, materials: dict[str, Element], faces: int) -> None:
         self.path, self.materials, self.faces = path, materials, faces
-        self.files: dict[Path, Mesh | Error] = {}
-        self.scaled: dict[tuple[Path, tuple[float, ...]], Mesh] = {}
+        self.files: dict[_Identity, Mesh | Error] = {}
+        self.scaled: dict[tuple[_Identity, tuple[float, ...]], Mesh] = {}
+        self.bytes, self.given, self.shown = 0, 0, 0  # of files, and their faces before and after simplification
 
     def visual(self, robot: Model, name: str, element: Element) -> Visual | None:
         """One visual in the frame of the moving link; None if it is transparent."""
@@ -128,30 +132,60 @@ class _Reader:
     def mesh(self, element: Element) -> Mesh:
         place = mesh_file(element.get("filename", ""), self.path)
         scale = urdf.vector(element, "scale", "its mesh", (1.0, 1.0, 1.0))
-        key = place, tuple(scale.tolist())
+        if not scale.all():
+            raise Error(f"its mesh has scale {scale.tolist()}, which must not be zero")
+        file = _identity(place)
+        key = file, tuple(scale.tolist())
         if key not in self.scaled:
-            if not scale.all():
-                raise Error(f"its mesh has scale {scale.tolist()}, which must not be zero")
-            if place not in self.files:
-                self.files[place] = _simple(place, self.faces)
-            shape = self.files[place]
+            if file not in self.files:
+                at_most(len(self.files) + 1, limits.VISUALS_FILES, "mesh files")
+                self.files[file] = self.simple(place)
+            shape = self.files[file]
             if isinstance(shape, Error):
-                raise shape
+                raise Error(f"{place.name}: {shape}")
+            at_most(self.shown + len(shape.faces), limits.SHOWN_FACES, "faces in all meshes and their scales")
             self.scaled[key] = moved(shape, np.diag([*scale, 0.0])[:3])
+            self.shown += len(shape.faces)
         return self.scaled[key]
 
+    def simple(self, place: Path) -> Mesh | Error:
+        """The mesh of a file with few faces, or why there is none; either is remembered for the next visual that names it."""
+        try:
+            with in_memory(place):
+                whole = _mesh(place, self.content)
+                at_most(self.given + len(whole.faces), limits.VISUALS_FACES, "faces in the meshes of the robot")
+                self.given += len(whole.faces)
+                shape = simplified(whole, self.faces)
+            at_most(len(shape.points), MOST_POINTS, "points after simplification")
+            return shape if len(shape.faces) else Error("its faces have no area")
+        except Error as error:
+            return Error(str(error).removeprefix(f"{place}: "))
 
-def _simple(place: Path, faces: int) -> Mesh | Error:
-    """The mesh of a file with few faces, or why there is none; either is remembered for the next visual that names it."""
+    def content(self, place: Path, most: int) -> bytes:
+        """What all files together hold is limited, too."""
+        data = _content(place, most, self.bytes)
+        self.bytes += len(data)
+        return data
+
+
+_Identity = tuple[Any, ...]
+
+
+def _identity(place: Path) -> _Identity:
+    """The same for all names of a file: its own numbers, its ending, which says how it is read, and the folder of its colours."""
     try:
-        shape = simplified(_mesh(place), faces)
-        return shape if len(shape.faces) else Error(f"{place.name}: its faces have no area")
-    except Error as error:
-        return Error(f"{place.name}: {str(error).removeprefix(f'{place}: ')}")
+        own, folder = place.stat(), place.parent.stat()
+    except OSError:
+        return (place,)
+    if not own.st_ino:  # a system without such numbers
+        return (place,)
+    ending = place.suffix.lower()
+    return own.st_dev, own.st_ino, ending, (folder.st_dev, folder.st_ino) if ending == ".obj" else None
 
 
-def _mesh(place: Path) -> Mesh:
-    data, ending = _content(place, limits.MESH_BYTES), place.suffix.lower()
+def _mesh(place: Path, content: Callable[[Path, int], bytes] | None = None) -> Mesh:
+    content = content or _content
+    data, ending = content(place, limits.MESH_BYTES), place.suffix.lower()
     if ending == ".stl":
         return read_stl(data)
     if ending == ".dae":
@@ -160,17 +194,20 @@ def _mesh(place: Path) -> Mesh:
     def library(name: str) -> bytes | None:
         there = beside(name, place)
         try:
-            return None if there is None else _content(there, limits.ROBOT_BYTES)
+            return None if there is None else content(there, limits.LIBRARY_BYTES)
         except Error:
             return None  # the mesh has no colours then
 
     return read_obj(data, library)
 
 
-def _content(place: Path, most: int) -> bytes:
+def _content(place: Path, most: int, before: int = 0) -> bytes:
+    """A file, after others of a robot with so many bytes."""
     with opened(place) as file:
-        if os.fstat(file.fileno()).st_size > most:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
             raise Error(f"larger than {most >> 20} MiB, too large")
+        at_most(before + size, limits.VISUALS_BYTES, "bytes in the mesh files of the robot")
         return file.read(most)
 
 

@@ -10,7 +10,9 @@ from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
 from dalembert.model.pose import Pose
 from dalembert.storage import limits
+from dalembert.storage.limits import at_most
 
+MANY = 200_000  # points whose distances are found at once
 Colour = tuple[float, ...] | None  # red, green, blue and, of a visual, opacity, from 0 to 1; None: the page's own
 
 
@@ -64,18 +66,19 @@ def mesh(points: Any, parts: Sequence[tuple[Any, Colour]]) -> Mesh:
         points = np.asarray(points, dtype=float).reshape(-1, 3)
     if not np.isfinite(points).all() or (points.size and np.abs(points).max() > limits.MESH_SIZE):
         raise Error(f"a coordinate is not a number, or beyond {limits.MESH_SIZE:g}")
+    at_most(sum(len(faces) for faces, _ in parts), limits.MESH_FACES, "faces")
     parts = [(faces, _clear(colour)) for faces, colour in parts]
     colours: tuple[Colour, ...] = tuple(dict.fromkeys(colour for _, colour in parts))
+    at_most(len(colours), limits.MESH_COLOURS, "colours")
+    place = {colour: k for k, colour in enumerate(colours)}
     pieces = [np.asarray(faces, dtype=np.int64).reshape(-1, 3) for faces, _ in parts]
     faces = np.concatenate([*pieces, np.zeros((0, 3), dtype=np.int64)])
     if not len(faces):
         raise Error("there are no faces")
-    if len(faces) > limits.MESH_FACES:
-        raise Error(f"more than {limits.MESH_FACES} faces, too many")
     if faces.min() < 0 or faces.max() >= len(points):
         wrong = faces.min() if faces.min() < 0 else faces.max()
         raise Error(f"a face names point {wrong}, but there are {len(points)} points, from 0")
-    paint = np.repeat([colours.index(colour) for _, colour in parts], [len(piece) for piece in pieces])
+    paint = np.repeat([place[colour] for _, colour in parts], [len(piece) for piece in pieces])
     return frozen(Mesh(points, faces, paint, colours))
 
 
@@ -135,10 +138,20 @@ def extremes(visuals: Sequence[Visual]) -> dict[int, Array]:
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
     ways = grid[np.abs(grid).sum(axis=1) > 0]
     found: dict[int, list[Array]] = {}
+    counts: dict[int, int] = {}
     for visual in visuals:
-        found.setdefault(visual.link, []).append(_outline(visual.shape, ways) @ visual.at.rotation.T + visual.at.translation)
-    clouds = {link: np.concatenate(parts) for link, parts in found.items()}
-    return {link: cloud[np.unique((cloud @ ways.T).argmax(axis=0))] for link, cloud in clouds.items()}
+        points = _outline(visual.shape, ways) @ visual.at.rotation.T + visual.at.translation
+        found.setdefault(visual.link, []).append(points)
+        counts[visual.link] = counts.get(visual.link, 0) + len(points)
+        if counts[visual.link] > MANY:
+            found[visual.link] = [_farthest(found[visual.link], ways)]
+            counts[visual.link] = len(found[visual.link][0])
+    return {link: _farthest(parts, ways) for link, parts in found.items()}
+
+
+def _farthest(parts: list[Array], ways: Array) -> Array:
+    cloud = np.concatenate(parts)
+    return cloud[np.unique((cloud @ ways.T).argmax(axis=0))]
 
 
 def _outline(shape: Box | Cylinder | Sphere | Mesh, ways: Array) -> Array:

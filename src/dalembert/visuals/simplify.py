@@ -9,10 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.errors import Error
 from dalembert.visuals.shapes import Mesh, frozen
 
 GRID = 1 << 20  # points nearer than the size of the mesh over this are one
 COARSE, DENSE = 1 << 8, 40_000  # the same for meshes of more faces than that
+MANY = 150_000  # faces that are left to contractions; where there are more, the grid is coarser still
+CROWDED = 20  # faces a point: a surface has about two, and chaos contracts one edge after another
+PASSES = 100  # how often, on average, a face may be looked at; robots need 25
 LAYERS = 4  # of contractions in one round
 SHARE = 0.3  # of the edges: only the cheapest contract in one round; more while there are far too many
 BORDER = 4.0  # how much more an edge of the surface or of a colour counts than the surface itself
@@ -43,10 +47,18 @@ def simplified(shape: Mesh, most: int = 1000) -> Mesh:
     low, size = shape.points.min(axis=0), float(np.ptp(shape.points, axis=0).max())
     points, faces, paint = _welded((shape.points - low) / (size or 1.0), shape.faces, shape.paint, GRID)
     if len(faces) > DENSE > most:
-        points, faces, paint = _welded(points, faces, paint, COARSE)
+        points, faces, paint = _welded(points, faces, paint, grid := COARSE)
+        while MANY < len(faces) <= CROWDED * len(points):
+            points, faces, paint = _welded(points, faces, paint, grid := grid // 2)
+    if len(faces) > max(most, CROWDED * len(points)):
+        raise Error(f"{len(faces)} faces on {len(points)} points are no surface")
     state, slow = _State(points, _quadrics(points, faces, paint), faces, paint, np.zeros(0, dtype=np.int64)), 0
+    work = 0
     while len(state.faces) > most and slow < PATIENCE + 3:
         before = len(state.faces)
+        work += before
+        if work > PASSES * len(faces):
+            raise Error(f"its {len(faces)} faces cannot be simplified")
         state = _round(state, most, strict=slow < PATIENCE)
         slow = slow + 1 if len(state.faces) > 0.995 * before else 0
     used, inverse = np.unique(state.faces, return_inverse=True)

@@ -1,15 +1,21 @@
 """Meshes from STL files, binary or text. They have no colours that all programs agree on; what they may have is passed over."""
 
 import re
+from itertools import islice
 
 import numpy as np
 
+from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
+from dalembert.storage import limits
+from dalembert.storage.limits import at_most
 from dalembert.visuals.shapes import Mesh, mesh
 
 RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 HEAD = 84  # bytes: 80 of anything, then the number of faces
-VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
+VERTEX = re.compile(rb"\bvertex\s++(\S++)\s++(\S++)\s++(\S++)")
+PIECE = 50_000  # vertices that are numbers at once
+LONGEST = 100  # characters of a number
 
 
 def read_stl(data: bytes) -> Mesh:
@@ -28,16 +34,26 @@ def read_stl(data: bytes) -> Mesh:
 
 
 def _binary(data: bytes, count: int) -> Mesh:
-    corners = np.frombuffer(data, RECORD, count, HEAD)["corners"]
-    return mesh(corners.reshape(-1, 3), [(np.arange(3 * count), None)])
+    at_most(count, limits.MESH_FACES, "faces")
+    return _mesh(np.frombuffer(data, RECORD, count, HEAD)["corners"].reshape(-1, 3))
 
 
 def _text(data: bytes) -> Mesh:
-    found = VERTEX.findall(data)
-    if len(found) % 3 or b"endsolid" not in data:
+    at_most(data.count(b"vertex"), 3 * limits.MESH_FACES, "vertices")
+    found = VERTEX.finditer(data)
+    points = [np.zeros((0, 3))]
+    while some := [vertex.groups() for vertex in islice(found, PIECE)]:
+        if max(len(word) for vertex in some for word in vertex) > LONGEST:  # an array of texts is as wide as the longest
+            raise Error(f"a number has more than {LONGEST} characters")
+        try:
+            points.append(np.array(some, dtype="S").astype(float))
+        except ValueError as error:
+            raise Error(f"a vertex has three numbers: {error}") from None
+    if sum(map(len, points)) % 3 or b"endsolid" not in data:
         raise Error("truncated: facets have three vertices each, and the last line is endsolid")
-    try:
-        points = np.array(found, dtype="S").astype(float)
-    except ValueError as error:
-        raise Error(f"a vertex has three numbers: {error}") from None
-    return mesh(points, [(np.arange(len(found)), None)])
+    return _mesh(np.concatenate(points))
+
+
+def _mesh(points: Array) -> Mesh:
+    """Three points a face."""
+    return mesh(points, [(np.arange(len(points)).reshape(-1, 3), None)])
