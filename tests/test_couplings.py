@@ -504,7 +504,7 @@ def test_words_about_couplings():
 def test_comparison_and_derived_pages(tmp_path):
     robot = ROBOTS["gripper"]()
     compared = da.compare(robot, ("forward_dynamics", "mass_matrix"), states=10)
-    assert max(row.difference for row in compared.rows) < 1e-12
+    assert max(row.error for row in compared.rows) < 1e-12
     assert {row.method for row in compared.rows if row.quantity == "forward_dynamics"} == {"walker_orin_3", "joint_acceleration"}
     assert "walker_orin_3" in da.complexity(robot, "forward_dynamics")
 

@@ -36,7 +36,7 @@ def test_dask_schedulers(dask, scheduler, kind):
 @pytest.mark.filterwarnings("ignore")
 def test_dask_local_cluster(tmp_path):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "local_directory": str(tmp_path)}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         futures = client.map(lambda k: ARM.inverse_dynamics(*STATES[:, k * 40 : k * 40 + 40]), range(3))
         close(np.concatenate(client.gather(futures)), EXPECTED, 1e-13)

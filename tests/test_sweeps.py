@@ -449,7 +449,7 @@ def test_clusters_have_the_same_bits_and_survive_a_killed_worker(tmp_path):
     distributed = pytest.importorskip("distributed")
     arm, kept = puma(), ["extremes", "sums", "histogram", "envelope"]
     wanted = arm.sweep(over=RATES, samples=40_000_003, reduce=kept)
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "local_directory": str(tmp_path)}
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50, "local_directory": str(tmp_path)}
     for workers in (1, 2, 4):
         with distributed.LocalCluster(n_workers=workers, **options) as cluster, distributed.Client(cluster) as client:
             given = client if workers != 2 else cluster.scheduler_address
@@ -469,7 +469,7 @@ def test_clusters_have_the_same_bits_and_survive_a_killed_worker(tmp_path):
 def test_the_address_of_a_cluster_is_enough(arm, small):
     distributed = pytest.importorskip("distributed")
     wanted = arm.sweep(over=OVER, samples=30_000)
-    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:  # no client is open
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:  # no client is open
         found = arm.sweep(over=OVER, samples=30_000, cluster=cluster.scheduler_address)
     assert same(found.totals, wanted.totals)
 
@@ -519,7 +519,7 @@ def test_faults_of_clusters_are_told_in_a_line(arm, monkeypatch):
         arm.sweep(over=OVER, samples=100, cluster="tcp://127.0.0.1:1")
     with pytest.raises(Error, match="cluster must be the address"):
         arm.sweep(over=OVER, samples=100, cluster=3)
-    options = {"processes": False, "dashboard_address": None}
+    options = {"processes": False, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(n_workers=0, **options) as cluster, pytest.raises(Error, match="no worker in 1 seconds"):
         arm.sweep(over=OVER, samples=100, cluster=cluster.scheduler_address)
     with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
