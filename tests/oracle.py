@@ -20,10 +20,6 @@ class Answer(NamedTuple):
     momentum: np.ndarray  # (6,) angular about the base's origin, linear
     momentum_terms: np.ndarray  # (6,)
 
-    @property
-    def rounded(self):
-        return Answer(*(x.astype(float) for x in self))
-
 
 def numbers(x):
     """Floats as they are, and numbers that have more digits."""
@@ -50,7 +46,12 @@ class _Link(NamedTuple):
     axes: dict  # joint -> (direction, a point of the axis, rho, sigma)
 
 
-def answer(tree, q, qd, qdd, wrenches=None, base_twist=None, base_acceleration=None, digits=40):
+def answer(tree, q, qd, qdd, **outside):
+    """Of one state, as floats."""
+    return Answer(*(x.astype(float) for x in exact_answer(tree, q, qd, qdd, **outside)))
+
+
+def exact_answer(tree, q, qd, qdd, wrenches=None, base_twist=None, base_acceleration=None, digits=40):
     """Of one state, as numbers of that many digits; tree holds floats."""
     n = len(tree.parents)
     outside = (np.zeros((n, 6)), wrenches), (np.zeros(6), base_twist), (np.zeros(6), base_acceleration)

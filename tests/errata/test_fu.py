@@ -78,7 +78,7 @@ def test_E_F3():
 
     printed = answers(1 / 2 + 1 / 2 + c2, 1 / 2 + c2 / 2, 1 / 2, *[1 / 2] * 5)
     right = answers(1 / 3 + 4 / 3 + c2, 1 / 3 + c2 / 2, 1 / 3, 1 / 3, 4 / 3, 1 / 3, 1 / 3, 1 / 3)
-    M, tau, _ = oracle.answer(da.robot("two_link").tree, [t1, t2], [a, b], [aa, bb])
+    M, tau, *_ = oracle.answer(da.robot("two_link").tree, [t1, t2], [a, b], [aa, bb])
     truth = np.array([M[0, 0], M[0, 1], M[1, 1], *tau])
     misprint("E-F3", printed[:3], right[:3], truth[:3])
     agree(right, truth)

@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from oracle import answer, numbers
+from oracle import answer, exact_answer, numbers
 
 import dalembert as da
 from dalembert.engine.registry import quantity_named
@@ -80,7 +80,7 @@ def drawn(seed: int) -> Case:
     if rng.random() < 0.6:
         outside["base_twist"] = rng.normal(size=6) * np.repeat([1.0, reach], 3)
         outside["base_acceleration"] = rng.normal(size=6) * np.repeat([1.0, reach], 3)
-    tau = answer(robot.tree, q, qd, qdd, **outside).rounded.tau
+    tau = answer(robot.tree, q, qd, qdd, **outside).tau
     return Case(robot, q, qd, qdd, tau, outside, truth(robot, unit, q, qd, qdd, tau, outside))
 
 
@@ -111,8 +111,8 @@ def random_robot(seed, rng):
 def truth(robot, unit, q, qd, qdd, tau, outside) -> Truth:
     """In forty digits, then as floats."""
     with mpmath.workdps(40):
-        at_rest = answer(robot.tree, q, qd, 0 * qd, **outside)
-        exact = answer(robot.tree, q, qd, qdd, **outside)
+        at_rest = exact_answer(robot.tree, q, qd, 0 * qd, **outside)
+        exact = exact_answer(robot.tree, q, qd, qdd, **outside)
         size = np.array([mpmath.sqrt(x) for x in np.diag(exact.M)])
         slopes = [slope(robot, unit, q, k) for k in range(robot.n)]
         speeds = numbers(qd)
@@ -144,7 +144,7 @@ def slope(robot, unit, q, k):
     ahead[k] += step
     behind[k] -= step
     zero = np.zeros(robot.n)
-    return (answer(robot.tree, ahead, zero, zero).M - answer(robot.tree, behind, zero, zero).M) / (2 * step)
+    return (exact_answer(robot.tree, ahead, zero, zero).M - exact_answer(robot.tree, behind, zero, zero).M) / (2 * step)
 
 
 def errors(problem: Case) -> dict:
