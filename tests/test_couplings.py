@@ -580,3 +580,12 @@ def test_names_are_compared_in_proportion_to_their_number(monkeypatch):
     arm = SimpleNamespace(name="r", loops=[SimpleNamespace(check=lambda model: None)], several=(), n=count, closures=0, joints=())
     check_loops(SimpleNamespace(**vars(arm), independent=names[0], joint_names=names[1]))
     assert Name.compared < 10 * count
+
+
+def test_what_no_method_takes_is_said_without_a_method_that_refuses():
+    robot = da.robot("two_link").with_coupling({"joint2": {"joint1": 0.5}})
+    one = np.zeros(1)
+    with pytest.raises(
+        da.Error, match=r"forward_dynamics_derivatives by .* does not accept wrenches; no method that two_link has does"
+    ):
+        robot.forward_dynamics_derivatives(one, one, one, wrenches=np.zeros((2, 6)))

@@ -88,7 +88,7 @@ def test_poses_in_degrees():
     with pytest.warns(da.DataWarning, match=r"Pose.of: roll = 180 rad is more than 2 pi: are these degrees\?") as told:
         turned = da.Pose.of(rpy=(180, 0, 0))
     assert told[0].filename == __file__ and turned.rotation[1, 1] == pytest.approx(np.cos(180))  # taken as it is
-    da.Pose.of(rpy=(2 * np.pi, -np.pi, 6.28))  # no warning
+    da.Pose.of(rpy=(2 * np.pi, -np.pi, 6.2832))  # no warning
     planar = da.Joint("slide", "planar").motion([1.0, 2.0, 180.0])  # which may turn round and round
     assert planar.rotation[0, 0] == pytest.approx(np.cos(180)) and planar.translation.tolist() == [1.0, 2.0, 0.0]
 
@@ -123,6 +123,7 @@ def test_positions_in_radians(name):
     for most in (12.5, 31.416, 1234.5678, 1e9):
         assert position_doubt(robot, np.where(free, most, 0.0)) == ""
     assert position_doubt(robot, np.where(free, 0.0, 1.9 * robot.upper)) == ""
+    assert position_doubt(robot, np.where(robot.upper > 3, 6.5, 0.0)) == ""
     assert position_doubt(robot, np.full((3, robot.n), np.nan)) == position_doubt(robot, np.zeros((0, robot.n))) == ""
 
 

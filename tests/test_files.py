@@ -266,6 +266,8 @@ UNREAD = {
     "rotor": ("<hardwareInterface>", "<drake:rotor_inertia/><hardwareInterface>", "joint 'turn': the rotor inertia of its transmission"),
     "spring of Gazebo": ("<transmission", '<gazebo reference="turn"><springReference>1</springReference><springStiffness>12.5</springStiffness>'
                          '</gazebo><transmission', "arm: joint 'turn': <springStiffness> 12.5 in <gazebo> is ignored"),
+    "spring inside an axis": ("<transmission", '<gazebo reference="turn"><axis><dynamics><spring_stiffness>3</spring_stiffness></dynamics>'
+                              '</axis></gazebo><transmission', "arm: joint 'turn': <spring_stiffness> 3 in <gazebo> is ignored"),
     "drag of Gazebo": ("<transmission", '<gazebo reference="arm"><dampingFactor value="0.1"/></gazebo><transmission',
                        "arm: <dampingFactor> 0.1 in <gazebo> is ignored"),
     "decay": ("<transmission", '<gazebo reference="arm"><velocity_decay><linear>0</linear><angular>0.2</angular></velocity_decay></gazebo>'

@@ -375,6 +375,26 @@ def test_a_push_moves_a_simulated_robot_with_a_free_base_and_coupled_joints(inte
     close(speed["push"] - speed["fall"], duration * (pushed - falling), 1e-2)
 
 
+def test_moreau_asks_for_forces_at_positions_with_quaternions():
+    """Pushes along axes of the world and forces from Python, in the middle of each step; as other integrators have them."""
+    robot = da.robot("solo12")
+    start, push = robot.neutral(), {"FL_LOWER_LEG": da.Wrench((1.0, 2.0, -1.0), frame="world")}
+    sizes = set()
+
+    def torque(time, q, qd):
+        sizes.add((q.shape, qd.shape))
+        return -0.1 * qd
+
+    one, other = (
+        robot.simulate(start, duration=0.05, wrenches=push, torque=torque, integrator=integrator)
+        for integrator in ("moreau", "rk4")
+    )
+    assert sizes == {((robot.nq,), (robot.n,))}
+    close(one.q[-1], other.q[-1], 1e-4)
+    batch = robot.simulate([start, start], duration=0.05, wrenches=push, torque=torque, integrator="moreau")
+    close(batch.q[1], one.q, 1e-12)
+
+
 def test_friction_and_rotors():
     robot = flying().with_friction(damping={"joint1": 0.5}).with_armature({"joint2": 0.2})
     q, qd, qdd = state(robot)

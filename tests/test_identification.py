@@ -233,6 +233,13 @@ def test_a_message_whose_order_nobody_knows(tmp_path):
     silent = message(tmp_path / "run.csv", arm, t, [2, 0, 1], names=[], parts=(q, q, tau))
     with pytest.raises(da.Error, match=r"field.position0, .* are in the order of a ROS message, .* list its columns in the order"):
         da.Recording.load(silent, arm, columns=ROS, time_unit="ns")
+    topic = tmp_path / "plotjuggler.csv"
+    order = [2, 0, 1]
+    head = ["t", *(f"/joint_states/{kind}[{k}]" for kind in ("position", "effort") for k in range(3))]
+    table(topic, ",".join(head), t, *q[:, order].T, *tau[:, order].T)
+    with pytest.raises(da.Error, match="are in the order of a ROS message"):
+        columns = {"q": "/joint_states/position[{}]", "tau": "/joint_states/effort[{}]"}
+        da.Recording.load(topic, arm, columns=columns)
     listed = {"t": "%time"} | {p: [f"field.{kind}{k}" for k in (1, 2, 0)] for p, kind in (("q", "position"), ("tau", "effort"))}
     assert np.array_equal(da.Recording.load(silent, arm, columns=listed, time_unit="ns").q, q)
     path = message(tmp_path / "swapped.csv", arm, t, [2, 0, 1], parts=(q, q, tau))

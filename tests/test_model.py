@@ -174,15 +174,15 @@ def test_payload_is_a_point_mass_at_the_tip():
         da.random_robot(1, "RRR", (-1, 0, 0)).with_payload(1.0)
 
 
-def picker(roll="gripper_roll", opening="gripper"):
+def picker(roll="gripper_roll", opening="gripper", palm="palm", part="moving_part"):
     """An arm that ends in the one moving jaw of its gripper, as the SO-101 does."""
     out = da.Pose.of((0.3, 0, 0), (0.5, 0, 0))
     links = (
         da.Link("forearm", "base", da.Joint("elbow"), after=out, inertia=ROD),
-        da.Link("palm", "forearm", da.Joint(roll), after=out, inertia=ROD),
-        da.Link("moving_part", "palm", da.Joint(opening), after=out, inertia=ROD),
+        da.Link(palm, "forearm", da.Joint(roll), after=out, inertia=ROD),
+        da.Link(part, palm, da.Joint(opening), after=out, inertia=ROD),
     )
-    return da.Robot("picker", links, frames=(da.Frame("tcp", "palm", da.Pose.of((0, 0, 0.1))),))
+    return da.Robot("picker", links, frames=(da.Frame("tcp", palm, da.Pose.of((0, 0, 0.1))),))
 
 
 def test_a_moving_jaw_is_not_the_end():
@@ -205,6 +205,15 @@ def test_a_moving_jaw_is_not_the_end():
         function("tcp")
     locked = arm.lock({"gripper": 0.0})
     assert locked.with_payload(1.0) == locked.with_payload(1.0, link="palm")
+    for roll in ("wrist_roll", "joint5"):  # the half of the gripper that carries the other
+        fixed = picker(roll, "Jaw", "Fixed_Jaw", "Moving_Jaw")
+        with pytest.raises(da.Error, match=r"picker ends in 'Moving_Jaw', the jaw .*: 'Fixed_Jaw', 'tcp', 'Moving_Jaw'"):
+            fixed.with_payload(1.0)
+    other = da.Link("other_part", "palm", da.Joint("other_gripper"), inertia=ROD)
+    with pytest.raises(
+        da.Error, match=r"2 end links \(moving_part, other_part\), all on 'palm', which has frames such as 'tcp'; choose one"
+    ):
+        da.Robot("picker", (*arm.links, other), frames=arm.frames).with_payload(1.0)
     finger = picker("finger_middle", "finger_tip")  # the whole robot is a finger
     assert finger.with_payload(1.0) == finger.with_payload(1.0, link="moving_part")
 

@@ -431,3 +431,13 @@ def test_damaged_archives_and_heads():
 
 def test_a_mark_of_byte_order_before_numbers():
     np.testing.assert_array_equal(read(b"\xef\xbb\xbf1,2\n3,4\n", ["q"])["q"], [[1, 2], [3, 4]])
+
+
+def test_superfluous_names_do_not_make_positions_velocities():
+    """Seven positions and a joint are as many numbers as six velocities, a joint and a name that the robot does not have."""
+    robot = da.robot("two_link").with_free_base().lock({"joint2": 0.0})
+    names = ["joint1", "base"]
+    assert robot.reorder(np.arange(8.0), names)[-1] == 0
+    with pytest.raises(da.Error, match="reorder: two_link has no 'elbow', and an array of size 8 may be its own positions"):
+        robot.reorder(np.arange(8.0), [*names, "elbow"])
+    assert robot.reorder(np.arange(9.0), [*names, "elbow"])[-1] == 0

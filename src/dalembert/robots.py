@@ -280,7 +280,8 @@ class Robot(Model, Hints):
     symbolic = symbolic_parameters.symbolic
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in groups.HIDDEN]
+        absent = {*groups.HIDDEN, *(("tree",) if self.runs else ())}  # of joints with quaternions there is no plain tree
+        return [name for name in super().__dir__() if name not in absent]
 
 
 def robot(name: str) -> Robot:

@@ -160,8 +160,10 @@ class Quantity:
         for name in optional:
             if name not in self.optional:
                 raise unknown("optional input", name, self.optional)
-            if chosen not in (able := self.taking(name)):
-                raise Error(f"{chosen} does not accept {name}; these methods do: {', '.join(able) or 'none'}")
+            if chosen not in (taking := self.taking(name)):
+                others = [x for x in taking if x in able]
+                rest = f"these methods do: {', '.join(others)}" if others else f"no method that {robot.name} has does"
+                raise Error(f"{self.name} by {chosen} does not accept {name}; {rest}")
         return chosen
 
     def check_options(self, options: Mapping[str, Any]) -> dict[str, Any]:

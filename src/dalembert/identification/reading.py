@@ -19,7 +19,8 @@ from dalembert.storage.opening import file_path, opened
 PARTS = ("t", "q", "qd", "tau", "current")
 FRACTION = "nanoseconds"  # of a clock in two columns
 NAME = re.compile(r"(.*[^A-Za-z])?(joint_?)?names?[^A-Za-z0-9]*(?P<number>[0-9]+)[^A-Za-z0-9]*", re.IGNORECASE)
-ROS = re.compile(r"%time$|field\.|(.*[./_])?header[./_]", re.IGNORECASE)  # columns of messages with a header
+# columns of messages with a header, of topics with states of joints, and of their arrays
+ROS = re.compile(r"%time$|field\.|(.*[./_])?header[./_]|.*joint_?states|.*[./](position|velocity|effort)[^A-Za-z]", re.IGNORECASE)
 # what to write where a file does not say which column is which
 LISTED = 'list its columns in the order of the joints, as in columns={"q": [...]}'
 

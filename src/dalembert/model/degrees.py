@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dalembert.model.model import Model
 
 TURN = 2 * math.pi
+FULL_TURN = 1.01 * TURN  # of which files have a few digits
 SPINNING = 4 * TURN  # joints may turn so far, and round numbers up to there may be radians
 MOST = 720.0  # what is beyond two turns of degrees is no angle that somebody wrote in degrees
 BEYOND = 3.0  # times its limits: positions beyond look like degrees, round or not
@@ -31,7 +32,7 @@ def angle_doubt(name: str, angle: float) -> str:
     >>> angle_doubt("roll", 180.0), angle_doubt("roll", 3.14)
     ('roll = 180 rad is more than 2 pi: are these degrees?', '')
     """
-    return f"{name} = {angle:g} rad is more than 2 pi: {QUESTION}" if abs(angle) > TURN else ""
+    return f"{name} = {angle:g} rad is more than 2 pi: {QUESTION}" if abs(angle) > FULL_TURN else ""
 
 
 def rpy_doubt(rpy: Any) -> str:
@@ -56,8 +57,8 @@ def range_doubt(joint: "Joint", lower: float, upper: float, what: str = "limits"
 def position_doubt(robot: "Model", q: Array, *, measured: bool = False) -> str:
     """A doubt about positions q (..., nq); "" if there is none.
 
-    Doubted are positions far beyond the limits of their joint, round ones beyond the limits, and round
-    ones beyond four turns of joints without limits. Numbers that sensors measured are not round: if
+    Doubted are positions far beyond the limits of their joint, round ones beyond the limits and two turns,
+    and round ones beyond four turns of joints without limits. Numbers that sensors measured are not round: if
     `measured`, any beyond two turns are doubted.
 
     >>> import dalembert as da
@@ -88,7 +89,7 @@ def _is_doubted(positions: Array, reach: float, joint: "Joint", measured: bool) 
     far = max(BEYOND * limit, TURN)
     if measured:
         return reach > (far if limit < math.inf else 2 * TURN)
-    outside = positions[np.abs(positions) > (max(limit, TURN) if limit < math.inf else SPINNING)]
+    outside = positions[np.abs(positions) > (max(limit, 2 * TURN) if limit < math.inf else SPINNING)]
     return far < reach <= MOST or (outside.size > 0 and bool(_is_round(outside).all()))
 
 

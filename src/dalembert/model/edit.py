@@ -19,8 +19,9 @@ from dalembert.model.pose import Pose
 
 M = TypeVar("M", bound=Model)
 GRIPPER_JOINT = re.compile("grip|jaw|finger|claw", re.IGNORECASE)
-WRIST_JOINT = re.compile("yaw|pitch|roll|rot|wrist", re.IGNORECASE)  # turns a gripper as a whole
-JAW = re.compile("jaw|finger|claw", re.IGNORECASE)
+WRIST_JOINT = re.compile("yaw|pitch|roll|rot|wrist|to.?grip", re.IGNORECASE)  # turns a gripper as a whole
+JAW = re.compile("jaw|finger|claw|pincer|thumb|tong|clamp|gripper_moving|moving_gripper", re.IGNORECASE)
+FIXED_JAW = re.compile("fixed|static|stationary", re.IGNORECASE)
 AGREES = 1e-9  # rad or m: how far a given position may be off what a coupling says
 
 
@@ -103,11 +104,17 @@ def tip(robot: Model) -> str:
     carried = set(robot.parents)
     ends = [i for i in range(len(robot.links)) if i not in carried]
     names = [robot.link_names[i] for i in ends]
+    hands = {robot.parents[i] for i in ends}
+    hand = hands.pop() if len(hands) == 1 else -1
+    frames = [name for name in robot.frame_names if hand >= 0 and robot.locate(name)[0] == hand]
     if len(ends) != 1:
-        raise Error(f"{robot.name} has {len(ends)} end links ({', '.join(names) or 'none'}); choose one, or a frame, with link=...")
-    hand = robot.parents[ends[0]]
-    if hand >= 0 and _is_jaw(robot.links[ends[0]]) and not _is_jaw(robot.links[hand]):
-        frames = [name for name in robot.frame_names if robot.locate(name)[0] == hand]
+        what = f"{len(ends)} end links ({', '.join(names) or 'none'})"
+        if hand >= 0:
+            what += f", all on {robot.link_names[hand]!r}"
+        if frames:
+            what += f", which has frames such as {frames[0]!r}"
+        raise Error(f"{robot.name} has {what}; choose one, or a frame, with link=...")
+    if hand >= 0 and _is_jaw(robot.links[ends[0]]) and not _moves_in_gripper(robot.links[hand]):
         joint = robot.links[ends[0]].joint.name
         choices = ", ".join(map(repr, (robot.link_names[hand], *frames[:3], *names)))
         raise Error(
@@ -121,6 +128,11 @@ def _is_jaw(link: Link) -> bool:
     """Whether a link is part of a gripper that moves in it, by the names of it and of its joint."""
     opens = GRIPPER_JOINT.search(link.joint.name) and not WRIST_JOINT.search(link.joint.name)
     return bool(opens or JAW.search(link.name))
+
+
+def _moves_in_gripper(link: Link) -> bool:
+    """Whether a link is itself a part that opens and closes, such as the first of a finger, and not the half that a wrist turns."""
+    return _is_jaw(link) and not (FIXED_JAW.search(link.name) or WRIST_JOINT.search(link.joint.name))
 
 
 def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:

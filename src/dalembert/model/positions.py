@@ -209,6 +209,8 @@ def reorder(robot: "Model", array: Any, from_names: Any = None, *, to_names: Any
             continue
         sizes.append(len(given))
         if array.ndim and array.shape[-1] == len(given):
+            if side == "from_names" and len(given) > len(own):
+                _refuse_ambiguous(robot, array.shape[-1], [name for name in given if name not in own])
             return array[..., [given.index(entry) for entry in wanted]]
     if not sizes:
         raise Error(f"reorder: {lacking}")
@@ -216,6 +218,16 @@ def reorder(robot: "Model", array: Any, from_names: Any = None, *, to_names: Any
     size = " or ".join(map(str, dict.fromkeys(sizes)))
     wanted_size = f"{whose} needs an array of size {size} along the last axis"
     raise Error(f"reorder: {wanted_size}, got shape {array.shape}")
+
+
+def _refuse_ambiguous(robot: "Model", size: int, superfluous: list[str]) -> None:
+    """Of names with superfluous ones: so many numbers could also be all that the robot itself has."""
+    if robot.nq != robot.n and size in (robot.n, robot.nq):
+        what = "positions" if size == robot.nq else "velocities"
+        raise Error(
+            f"reorder: {robot.name} has no {some_names(superfluous)}, and an array of size {size} may be its own {what}; "
+            "leave out these names, or their numbers"
+        )
 
 
 def _lacking(robot: str, parts: dict[str, tuple[str, ...]], side: str, named: list[str]) -> str:

@@ -118,7 +118,7 @@ def _of_link(link: Element) -> Iterator[Note]:
 def _of_simulator(link: str, here: str, element: Element) -> Iterator[Note]:
     """What changes the motion in a <gazebo>, or in a <link> beside its <inertial>."""
     inside = " in <gazebo>" if element.tag == "gazebo" else ""
-    for part in element:
+    for part in (*element, *element.iterfind("axis/dynamics/*")):
         name = part.tag.rpartition(":")[2]
         kind = name.replace("_", "").lower()
         remark = ""
@@ -127,7 +127,7 @@ def _of_simulator(link: str, here: str, element: Element) -> Iterator[Note]:
         elif kind in SWITCHES and _content(part).lower() in SWITCHES[kind]:
             remark = f"<{name}> {_content(part)}{inside}"
         elif kind in BODIES and inside:
-            remark = f"<{name}> {brief(part.get('name', ''), 60)}{inside}"
+            remark = f"<{name}> {brief(part.get('name') or part.get('joint', ''), 60)}{inside}"
         elif kind == "plugin" and FLUID.search(part.get("filename", "")):
             remark = f"the plugin {brief(part.get('filename', ''), 60)}"
         if remark:

@@ -367,7 +367,9 @@ def _refuse_other_joints(robot: Model, function: str, order: list[str], own: lis
         return
     parts = [f"Pinocchio's model has no joint {some_names(lost)}"] if lost else []
     parts += [f"{robot.name} has no joint {some_names(more)}"] if more else []
-    if ROOT in more:
+    if any(name.startswith("Composite_") for name in more):
+        remedy = "Pinocchio makes one joint of several in one body; give each joint a body of its own"
+    elif ROOT in more:
         remedy = "with_free_base() adds a free joint here"
     elif any(joint.name in lost for joint in robot.several):
         remedy = "pin.JointModelFreeFlyer() gives Pinocchio's model a free base"

@@ -11,6 +11,7 @@ from dalembert.derived.sticking import settled
 from dalembert.engine.kernels import compile
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
+from dalembert.quantities.configurations import integrate
 from dalembert.quantities.dynamics import mass_matrix
 from dalembert.quantities.structure import kinetic_energy, potential_energy
 from dalembert.simulation.driven import Control
@@ -192,16 +193,16 @@ def _finish(steps: Steps, which: Array, tau: Array, kept: list[Array], origin: i
 def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops | None) -> Rollouts:
     """All steps under forces or wrenches that Python gives: twice in the middle of each step, before and after the predictor."""
     q, v = start.flat()
-    control, shape = Control(start, forces), (*start.batch, plan.robot.n)
-    pushed: Any = np.zeros((len(q), len(plan.robot.links), 6)) if acting.function else acting.constant
+    control, robot = Control(start, forces), plan.robot
+    pushed: Any = np.zeros((len(q), len(robot.links), 6)) if acting.function else acting.constant
     steps, h = Steps.start(machine(plan, acting, stops), q, v, pushed), plan.step
     state = steps.state
     kept: dict[str, list[Any]] = {name: [] for name in (*KEPT, "tau", "memory")}
 
     def asked(time: float, k: int, q: Array, v: Array, memory: Array | None) -> tuple[Array, Any]:
         given = None if memory is None else memory.copy()
-        tau, rate = control(time, k, q.reshape(shape).copy(), v.reshape(shape).copy(), given)
-        return tau.reshape(q.shape), rate
+        tau, rate = control(time, k, q.reshape(*start.batch, robot.nq).copy(), v.reshape(*start.batch, robot.n).copy(), given)
+        return tau.reshape(v.shape), rate
 
     def keep(tau: Array) -> None:
         for name in KEPT:
@@ -210,7 +211,7 @@ def drive(plan: Plan, start: Start, forces: Forces, acting: Acting, stops: Stops
         kept["memory"].append(control.memory)
 
     for k in range(plan.samples * plan.every):
-        middle, time = state["q"] + h / 2 * state["v"], (k + 0.5) * h
+        middle, time = integrate(robot, state["q"], h / 2 * state["v"]), (k + 0.5) * h
         acting.push(pushed, middle.reshape(*start.batch, -1))
         before, memory = {name: x.copy() for name, x in state.items()}, control.memory
         tau, rate = asked(time, k, middle, state["v"], memory)
