@@ -27,9 +27,9 @@ def limited(lower, upper):
     return da.Robot("arm", (da.Link("a", "base", joint),))
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(-180, 180), (0, 92.5), (-360, 360), (-5, 120)])
+@pytest.mark.parametrize(("lower", "upper"), [(-180, 180), (0, 92.5), (-360, 360), (-5, 120), (-166.0031, 166.0031)])
 def test_limits_of_a_file_in_degrees(tmp_path, lower, upper):
-    told = f"limits {lower} to {upper} rad of joint 'j': are these degrees"
+    told = f"limits {lower:g} to {upper:g} rad of joint 'j': are these degrees"
     with pytest.warns(da.DataWarning, match=f"arm.urdf: a: {told}"):
         arm = da.load(urdf(tmp_path, lower, upper))
     assert told in str(arm.check().errors.about("degrees"))
@@ -45,6 +45,7 @@ def test_limits_of_a_file_in_degrees(tmp_path, lower, upper):
     [
         (-6.28, 12.5, "revolute"),
         (-125.66, 125.66, "revolute"),
+        (0, 31.416, "revolute"),
         (-1e4, 1e4, "revolute"),
         (0, 90, "prismatic"),
         (-180, 180, "continuous"),
@@ -124,6 +125,7 @@ def test_positions_in_radians(name):
         assert position_doubt(robot, np.where(free, most, 0.0)) == ""
     assert position_doubt(robot, np.where(free, 0.0, 1.9 * robot.upper)) == ""
     assert position_doubt(robot, np.where(robot.upper > 3, 6.5, 0.0)) == ""
+    assert position_doubt(robot, np.full(robot.n, 6.2832)) == ""
     assert position_doubt(robot, np.full((3, robot.n), np.nan)) == position_doubt(robot, np.zeros((0, robot.n))) == ""
 
 
@@ -152,6 +154,17 @@ def test_files_and_functions_that_take_positions():
         with pytest.warns(da.DataWarning, match=f"^{function}: {words}"):
             call()
     two = da.robot("two_link")
+    far, path = np.array([90.0, 0.0]), [[0.0, 0.0], [90.0, 0.0]]
+    for function, call in {
+        "fastest: path": lambda: two.fastest(path, torque=80.0, velocity=5.0, points=20),
+        "lqr: q": lambda: two.lqr(far),
+        "optimal_control: goal": lambda: two.optimal_control([0.0, 0.0], far, 0.1, iterations=1, progress=False),
+        "size: duty": lambda: two.size(
+            0.0, duty=da.Trajectory(two, np.arange(2.0), np.array(path), np.zeros((2, 2)), np.zeros((2, 2))), samples=100
+        ),
+    }.items():
+        with pytest.warns(da.DataWarning, match=f"^{function}: positions look like degrees: q of joint1 reaches 90 rad"):
+            call()
     with pytest.warns(da.DataWarning, match="^least_effort: goal: positions look like degrees: q of joint1 reaches 90 rad"):
         two.least_effort([0.0, 0.0], [90.0, 0.0], 1.0, knots=4, progress=False)
     with pytest.warns(da.DataWarning, match="^over: positions -180 to 180 rad of joint 'joint1': are these degrees"):

@@ -286,6 +286,18 @@ UNREAD = {
                      "arm: joint 'turn': the plugin by which it follows another joint is ignored; see with_coupling"),
     "wind plugin": ("<transmission", '<gazebo><plugin filename="libBuoyancyPlugin.so"/></gazebo><transmission',
                     "world: the plugin 'libBuoyancyPlugin.so' is ignored"),
+    "another mimic plugin": ("<transmission", '<gazebo><plugin><mimic_joint>turn</mimic_joint></plugin></gazebo><transmission',
+                             "joint 'turn': the plugin by which it follows another joint is ignored"),
+    "mimic of SDF": ("<transmission", '<gazebo reference="turn"><axis><mimic joint="slide"/></axis></gazebo><transmission',
+                     "joint 'turn': the plugin by which it follows another joint is ignored"),
+    "mimic of ros2_control": ("<transmission", '<ros2_control><joint name="turn"><param name="mimic">slide</param></joint></ros2_control><transmission',
+                              "joint 'turn': its <ros2_control> by which it follows another joint is ignored; see with_coupling"),
+    "friction inside an axis": ("<transmission", '<gazebo reference="turn"><axis><dynamics><friction>5</friction></dynamics></axis></gazebo>'
+                                "<transmission", "arm: joint 'turn': <friction> 5 in <gazebo> is ignored"),
+    "lift": ("<transmission", '<gazebo><plugin filename="gz-sim-lift-drag-system" name="gz::sim::systems::LiftDrag"/></gazebo><transmission',
+             "world: the plugin 'gz-sim-lift-drag-system' is ignored"),
+    "lift by name": ("<transmission", '<gazebo><plugin filename="libmine.so" name="gz::sim::systems::LiftDrag"/></gazebo><transmission',
+                     "world: the plugin 'libmine.so' is ignored"),
     "passive joint": ("<hardwareInterface>", '<hardwareInterface/></joint><passive_joint name="turn"/><joint name="turn"><hardwareInterface>',
                       "joint 'turn': the transmission by which it follows another joint is ignored"),
     "rotor in ros2_control": ("<transmission", '<ros2_control><transmission><joint name="turn"/><motor_inertia>1</motor_inertia></transmission>'

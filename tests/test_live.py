@@ -650,6 +650,11 @@ def test_hands():
     assert names(gripper()) == names(gripper(da.Frame("camera", "lower", at))) == ["left", "right", "head"]
     one = gripper(da.Frame("camera", "lower", da.Pose.of((9, 0, 0))), da.Frame("gripper", "lower", at))
     assert names(one) == ["lower", "head"] and scene.hands(one)[0][1] == at
+    rod = da.Inertia.from_com(1.0, (0, 0, 0), 0.01)
+    links = [da.Link("palm", "base", da.Joint("roll"), inertia=rod), da.Link("moving_jaw", "palm", da.Joint("jaw"), inertia=rod)]
+    picker = da.Robot("picker", tuple(links), frames=(da.Frame("tcp", "palm", at),))
+    assert names(picker) == ["palm"] and scene.hands(picker)[0][1] == at
+    assert names(da.Robot("picker", tuple(links))) == ["palm"]  # without a frame: its own
 
 
 def test_margins():

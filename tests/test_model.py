@@ -214,7 +214,18 @@ def test_a_moving_jaw_is_not_the_end():
         da.Error, match=r"2 end links \(moving_part, other_part\), all on 'palm', which has frames such as 'tcp'; choose one"
     ):
         da.Robot("picker", (*arm.links, other), frames=arm.frames).with_payload(1.0)
-    finger = picker("finger_middle", "finger_tip")  # the whole robot is a finger
+    for names in (
+        ("joint5", "joint6", "gripper", "gripper-moving-part"),
+        ("joint5", "joint6", "static_side", "moving_side"),
+        ("gripper_joint", "gripper_open", "gripper_palm", "jaw"),
+        ("joint_5", "joint_6", "link_5", "link_6"),  # a frame "tcp" on link_5 says that it is the hand
+    ):
+        with pytest.raises(da.Error, match=f"picker ends in {names[3]!r}, the jaw that joint {names[1]!r} opens and closes"):
+            picker(*names).with_payload(1.0)
+    tool = picker("joint_5", "joint_6", "link_5", "link_6")
+    tool = da.Robot("picker", tool.links, frames=(*tool.frames, da.Frame("tool0", "link_6", da.Pose.of((0, 0, 0.1)))))
+    assert tool.with_payload(1.0) == tool.with_payload(1.0, link="link_6")
+    finger = picker("finger_middle", "finger_tip", "middle")  # the whole robot is a finger
     assert finger.with_payload(1.0) == finger.with_payload(1.0, link="moving_part")
 
 

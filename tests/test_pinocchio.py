@@ -212,6 +212,16 @@ def test_the_free_joint_keeps_its_name_where_pinocchio_has_it():
         close(there.q[:3], q[4:7], 1e-15)
 
 
+def test_a_base_pose_that_pinocchio_does_not_have():
+    """It has none for the root of a URDF file: a free base that stands on one would be elsewhere there."""
+    arm = da.robot("panda").with_free_base()
+    tilted = arm.with_base(da.Pose.of((0, 0, 1), (0, 0.5, 0)))
+    with pytest.raises(da.Error, match="panda has a free joint on a base pose, which Pinocchio's model does not have"):
+        tilted.to_pinocchio(tilted.neutral())
+    with pytest.raises(da.Error, match=r"from_pinocchio: .* on a base pose"):
+        tilted.from_pinocchio(arm.neutral())
+
+
 MISTAKES = {
     "order": (lambda r, m: r.to_pinocchio(r.neutral()), "needs names=model.names for kinds: several joints are carried by 'a'"),
     "missing here": (
@@ -229,6 +239,10 @@ MISTAKES = {
     "base there": (
         lambda r, m: r.to_pinocchio(r.neutral(), names=[x for x in m.names if x != "root_joint"]),
         "Pinocchio's model has no joint 'base'; pin.JointModelFreeFlyer.. gives",
+    ),
+    "another base": (
+        lambda r, m: r.to_pinocchio(r.neutral(), names=[x.replace("root_joint", "torso") for x in m.names]),
+        "kinds has no joint 'torso'; .*; if it has one by another name, with_free_base.joint='torso'. gives it that name here",
     ),
     "base here": (
         lambda r, m: da.robot("panda").to_pinocchio(np.zeros(7), names=["root_joint", *da.robot("panda").joint_names]),

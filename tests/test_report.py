@@ -136,6 +136,46 @@ def test_torque_parts_are_those_of_the_christoffel_symbols(robot):
     assert found.defect < 1e-12
 
 
+def pushed():
+    robot = da.robot("two_link")
+    push = {"link2": da.Wrench((0.0, 8.0, 0.0), frame="world_aligned")}
+    return robot, robot.simulate([0.1, 0.2], duration=0.2, wrenches=push)
+
+
+def held():
+    robot = da.robot("two_link").with_friction(coulomb=[30.0, 10.0])
+    return robot, robot.simulate([0.0, 0.0], duration=0.1)
+
+
+@pytest.mark.parametrize("simulated", [pushed, held])
+def test_a_simulated_motion_has_the_forces_of_its_joints(simulated, tmp_path):
+    """Not those that inverse dynamics would need without pushes and without friction that holds joints at rest."""
+    robot, fall = simulated()
+    motion = follow(robot, fall)
+    needed = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+    assert abs(needed).max() > 1.0
+    parts = analysis.torques(robot, motion)
+    close(parts.total, np.zeros_like(needed), 0.0)
+    close(parts.others, -needed, 1e-12)
+    assert parts.defect < 1e-12
+    report.write.save_motion(tmp_path / "motion.csv", robot, motion)
+    close(load_states(robot, tmp_path / "motion.csv", ["tau"])["tau"], np.zeros_like(needed), 0.0)
+    section = motion_sections.torques(robot, motion)
+    assert (
+        "Others: what pushes, stops, and friction" in section.body
+        and "Others" not in motion_sections.torques(robot, follow(robot)).body
+    )
+    assert "largest torque 0 N m" in header.header(robot, motion, "study")
+
+
+def test_forces_of_another_robot_are_not_those_of_this_one():
+    robot = da.robot("two_link")
+    motion = follow(robot.with_payload(1.0), robot.simulate([0.1, 0.2], duration=0.1))
+    assert motion.tau is None
+    parts = analysis.torques(robot.with_payload(1.0), motion)
+    assert not parts.others.any() and abs(parts.total).max() > 1.0
+
+
 @arms
 def test_mass_matrix_parts(robot):
     motion = follow(robot)

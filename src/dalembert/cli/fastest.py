@@ -1,6 +1,7 @@
 """The command that finds the fastest motion along a path."""
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from dalembert.cli.motions import Acceleration, Torque, Velocity, given_limits, motion_file, write_motion
 from dalembert.cli.parts import progress, said, show
-from dalembert.errors import Error
+from dalembert.errors import DataWarning, Error
 from dalembert.files import load_states
 from dalembert.planning.fastest import Fastest, Limiting
 from dalembert.robots import Robot
@@ -46,7 +47,9 @@ def fastest(
         motion_file(output)
     if figure is not None and Path(figure).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Error(f"{figure}: a figure is written as .png, .svg or .pdf")
-    way = load_states(robot, path, ["q"])["q"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # fastest tells of waypoints in degrees
+        way = load_states(robot, path, ["q"])["q"]
     limits = given_limits(velocity=velocity, acceleration=acceleration, torque=torque)
     found = robot.fastest(way, **limits, points=points, step=step)
     if output == "-":

@@ -23,6 +23,7 @@ FULL_TURN = 1.01 * TURN  # of which files have a few digits
 SPINNING = 4 * TURN  # joints may turn so far, and round numbers up to there may be radians
 MOST = 720.0  # what is beyond two turns of degrees is no angle that somebody wrote in degrees
 BEYOND = 3.0  # times its limits: positions beyond look like degrees, round or not
+HALF_TURN_DIGITS = 1e-3  # how far a limit may be from half turns, in proportion
 QUESTION = "are these degrees?"
 
 
@@ -49,7 +50,8 @@ def range_doubt(joint: "Joint", lower: float, upper: float, what: str = "limits"
     "limits -180 to 180 rad of joint 'a': are these degrees?"
     """
     ends = np.array([lower, upper])
-    if joint.unit != "rad" or not (_is_round(ends) & (np.abs(ends) > SPINNING)).any():
+    beyond = (np.abs(ends) > SPINNING) & (np.abs(ends) <= MOST)
+    if joint.unit != "rad" or not (beyond & ~_is_half_turns(ends)).any():
         return ""
     return f"{what} {lower:g} to {upper:g} rad of joint {joint.name!r}: {QUESTION}"
 
@@ -69,12 +71,12 @@ def position_doubt(robot: "Model", q: Array, *, measured: bool = False) -> str:
         return ""
     q = q.reshape(-1, robot.nq)
     reach = np.fmax(np.fmax.reduce(q, axis=0), -np.fmin.reduce(q, axis=0))
-    if not (reach > TURN).any():
+    if not (reach > FULL_TURN).any():
         return ""
     column = {name: k for k, name in enumerate(robot.position_names)}
     for joint in robot.joints:
         k = column.get(joint.name)  # free and ball joints have quaternions
-        if k is None or joint.unit != "rad" or not reach[k] > TURN:
+        if k is None or joint.unit != "rad" or not reach[k] > FULL_TURN:
             continue
         if _is_doubted(q[:, k], float(reach[k]), joint, measured):
             evidence = f"q of {joint.name} reaches {reach[k]:.4g} rad"
@@ -86,7 +88,7 @@ def position_doubt(robot: "Model", q: Array, *, measured: bool = False) -> str:
 
 def _is_doubted(positions: Array, reach: float, joint: "Joint", measured: bool) -> bool:
     limit = _largest_limit(joint)
-    far = max(BEYOND * limit, TURN)
+    far = max(BEYOND * limit, FULL_TURN)
     if measured:
         return reach > (far if limit < math.inf else 2 * TURN)
     outside = positions[np.abs(positions) > (max(limit, 2 * TURN) if limit < math.inf else SPINNING)]
@@ -109,6 +111,12 @@ def warn_of_ranges(joints: "Iterable[Joint]", lower: Iterable[float], upper: Ite
     doubts = (range_doubt(joint, a, b, what) for joint, a, b in zip(joints, lower, upper, strict=True))
     if doubt := next(filter(None, doubts), ""):
         warn(doubt, DataWarning)
+
+
+def _is_half_turns(angles: Array) -> Array:
+    """Which are half turns in radians, with the few digits that files have."""
+    halves = np.where(np.abs(angles) <= MOST, angles, np.nan) / math.pi
+    return np.abs(halves - np.rint(halves)) < HALF_TURN_DIGITS * np.abs(halves)
 
 
 def _is_round(angles: Array) -> Array:

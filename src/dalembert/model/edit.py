@@ -20,8 +20,9 @@ from dalembert.model.pose import Pose
 M = TypeVar("M", bound=Model)
 GRIPPER_JOINT = re.compile("grip|jaw|finger|claw", re.IGNORECASE)
 WRIST_JOINT = re.compile("yaw|pitch|roll|rot|wrist|to.?grip", re.IGNORECASE)  # turns a gripper as a whole
-JAW = re.compile("jaw|finger|claw|pincer|thumb|tong|clamp|gripper_moving|moving_gripper", re.IGNORECASE)
-FIXED_JAW = re.compile("fixed|static|stationary", re.IGNORECASE)
+JAW = re.compile("jaw|finger|claw|pincer|thumb|tong|clamp|knuckle|grip.*mov|moving.?(grip|side)", re.IGNORECASE)
+FIXED_JAW = re.compile("fixed|static|stationary|stator|palm|hand|base|body|wrist", re.IGNORECASE)
+TOOL_FRAME = re.compile("tcp|tool|grip|end.?eff|(^|_)ee(_|$)", re.IGNORECASE)  # where a load is held, or a target is reached
 AGREES = 1e-9  # rad or m: how far a given position may be off what a coupling says
 
 
@@ -114,7 +115,7 @@ def tip(robot: Model) -> str:
         if frames:
             what += f", which has frames such as {frames[0]!r}"
         raise Error(f"{robot.name} has {what}; choose one, or a frame, with link=...")
-    if hand >= 0 and _is_jaw(robot.links[ends[0]]) and not _moves_in_gripper(robot.links[hand]):
+    if is_jaw(robot, ends[0]):
         joint = robot.links[ends[0]].joint.name
         choices = ", ".join(map(repr, (robot.link_names[hand], *frames[:3], *names)))
         raise Error(
@@ -124,7 +125,18 @@ def tip(robot: Model) -> str:
     return names[0]
 
 
-def _is_jaw(link: Link) -> bool:
+def is_jaw(robot: Model, i: int) -> bool:
+    """Whether link i, which carries no other, moves in the gripper that its parent is: by names, and by a tool's frame there."""
+    hand = robot.parents[i]
+    if hand < 0:
+        return False
+    if _opens(robot.links[i]):
+        return not _moves_in_gripper(robot.links[hand])
+    tools = {robot.locate(frame)[0] for frame in robot.frame_names if TOOL_FRAME.search(frame)}
+    return hand in tools and i not in tools
+
+
+def _opens(link: Link) -> bool:
     """Whether a link is part of a gripper that moves in it, by the names of it and of its joint."""
     opens = GRIPPER_JOINT.search(link.joint.name) and not WRIST_JOINT.search(link.joint.name)
     return bool(opens or JAW.search(link.name))
@@ -132,7 +144,7 @@ def _is_jaw(link: Link) -> bool:
 
 def _moves_in_gripper(link: Link) -> bool:
     """Whether a link is itself a part that opens and closes, such as the first of a finger, and not the half that a wrist turns."""
-    return _is_jaw(link) and not (FIXED_JAW.search(link.name) or WRIST_JOINT.search(link.joint.name))
+    return _opens(link) and not (FIXED_JAW.search(link.name) or WRIST_JOINT.search(link.joint.name))
 
 
 def with_parameters(robot: M, parameters: Any, *, check: bool = True) -> M:

@@ -35,10 +35,12 @@ DYNAMIC = ("mass", "inertia", "com", "damping", "friction", "stiffness", "armatu
 EXTENSION = re.compile(r"(.*:)?(links?|(loop_)?joints?|gravity|force_element|.*spring.*|.*bushing.*|.*constraint.*)", re.IGNORECASE)
 ROTOR = re.compile(r"(.*:)?(rotor|motor)_?inertia", re.IGNORECASE)
 NUMBERS = ("springstiffness", "dampingfactor", "velocitydecay", "damping")  # of <gazebo>, without underscores
+FOLLOWERS = ("mimicJoint", "mimic_joint")  # in plugins
 ON, OFF = ("1", "true"), ("0", "false")
 SWITCHES = {"turngravityoff": ON, "gravity": OFF, "kinematic": ON, "static": ON, "enablewind": ON}
-BODIES = ("joint", "hinge", "slider", "link", "inertial")  # in <gazebo>, with or without a prefix
-FLUID = re.compile("buoyan|hydrodynamic|lift_?drag|wind", re.IGNORECASE)  # plugins that push
+BODIES = ("joint", "hinge", "slider", "link", "inertial", "include", "model")  # in <gazebo>, with or without a prefix
+# plugins that push a link, or join two
+PUSHING = re.compile("buoyan|hydrodynamic|underwater|lift.?drag|wind|detachable", re.IGNORECASE)
 VERSION = re.compile(r"\s*1(\.[0-9]+)?\s*")
 
 
@@ -70,8 +72,10 @@ def _of_gazebo(root: Element, base: str) -> Iterator[Note]:
             yield from _of_simulator(base, f"{brief(reference, 60)}: " if reference else "", element)
         elif joints[reference].get("type") != "fixed":
             yield from _of_simulator(_child(joints[reference]), _joint(reference) + ": ", element)
-        for follower in element.iter("mimicJoint"):
-            name = (follower.text or "").strip()
+        followers = [(follower.text or "").strip() for tag in FOLLOWERS for follower in element.iter(tag)]
+        if element.find("axis/mimic") is not None:
+            followers.append(reference)
+        for name in followers:
             if _moves_alone(joints.get(name)):
                 remark = "the plugin by which it follows another joint is ignored; see with_coupling"
                 yield _note(_child(joints[name]), f"{_joint(name)}: {remark}")
@@ -80,6 +84,12 @@ def _of_gazebo(root: Element, base: str) -> Iterator[Note]:
 def _of_transmissions(root: Element) -> Iterator[Note]:
     """Transmissions, also those in <ros2_control>."""
     joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
+    for element in root.iterfind("ros2_control/joint"):
+        name = element.get("name", "")
+        mimics = any(parameter.get("name") == "mimic" for parameter in element.findall("param"))
+        if mimics and _moves_alone(joints.get(name)):
+            remark = "its <ros2_control> by which it follows another joint is ignored; see with_coupling"
+            yield _note(_child(joints[name]), f"{_joint(name)}: {remark}")
     for element in root.iter("transmission"):
         for follower in element.findall("passive_joint"):
             name = follower.get("name", "")
@@ -118,18 +128,19 @@ def _of_link(link: Element) -> Iterator[Note]:
 def _of_simulator(link: str, here: str, element: Element) -> Iterator[Note]:
     """What changes the motion in a <gazebo>, or in a <link> beside its <inertial>."""
     inside = " in <gazebo>" if element.tag == "gazebo" else ""
-    for part in (*element, *element.iterfind("axis/dynamics/*")):
+    dynamics = list(element.iterfind("axis/dynamics/*"))
+    for part in (*element, *dynamics):
         name = part.tag.rpartition(":")[2]
         kind = name.replace("_", "").lower()
         remark = ""
-        if kind in NUMBERS and not _zero(_content(part)):
+        if (kind in NUMBERS or (kind == "friction" and part in dynamics)) and not _zero(_content(part)):
             remark = f"<{name}> {brief(_content(part), 30).strip(chr(39))}{inside}"
         elif kind in SWITCHES and _content(part).lower() in SWITCHES[kind]:
             remark = f"<{name}> {_content(part)}{inside}"
         elif kind in BODIES and inside:
             remark = f"<{name}> {brief(part.get('name') or part.get('joint', ''), 60)}{inside}"
-        elif kind == "plugin" and FLUID.search(part.get("filename", "")):
-            remark = f"the plugin {brief(part.get('filename', ''), 60)}"
+        elif kind == "plugin" and PUSHING.search(plugin := f"{part.get('filename', '')} {part.get('name', '')}"):
+            remark = f"the plugin {brief(plugin.split()[0], 60)}"
         if remark:
             yield _note(link, f"{here}{remark} is ignored")
 

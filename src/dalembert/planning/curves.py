@@ -8,6 +8,7 @@ import numpy as np
 from dalembert.algebra.spatial import Array
 from dalembert.arguments import numbers
 from dalembert.errors import Error, brief
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.model import Model
 from dalembert.motion.paths import Quintic, Spline, tridiagonal
 from dalembert.simulation.trajectory import Trajectory
@@ -71,7 +72,9 @@ def curve(path: Any, robot: Model) -> Curve:
         return _through(_apart(_waypoints(path.q, robot, "the positions of the trajectory")))
     if callable(path) and hasattr(path, "duration"):
         return _of_motion(path, robot)
-    return _through(_waypoints(path, robot, "fastest: path"))
+    points = _waypoints(path, robot, "fastest: path")
+    warn_of_positions(robot, points, "fastest: path")
+    return _through(points)
 
 
 def _waypoints(given: Any, robot: Model, what: str) -> Array:

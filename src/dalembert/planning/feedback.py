@@ -13,6 +13,7 @@ from dalembert.arguments import batch, number, numbers, positive
 from dalembert.engine.evaluation import joint_vector, joint_vectors
 from dalembert.engine.names import Backend
 from dalembert.errors import Error, SingularWarning, brief, warn
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.model import Model
 from dalembert.model.values import Frozen, Value
 from dalembert.planning.given import diagonal, with_rates
@@ -120,6 +121,7 @@ def lqr(
     seconds = None if step is None else positive(step, "lqr: step")
     given = {"q": q, "qd": np.zeros(n) if qd is None else qd} | ({} if tau is None else {"tau": tau})
     at, rate, *rest = joint_vectors(robot, "lqr", **{name: numbers(x, f"lqr: {name}") for name, x in given.items()})
+    warn_of_positions(robot, at, "lqr: q")
     force = rest[0] if rest else inverse_dynamics(robot, at, rate, np.zeros(n), backend=backend)
     A, B = linearize(robot, at, rate, force, step=seconds, backend=backend)
     W, R = np.diag(np.concatenate(weights[:2])), weights[2]

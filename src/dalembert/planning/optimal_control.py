@@ -14,6 +14,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import batch, flag, number, room, whole
 from dalembert.engine.names import Backend
 from dalembert.errors import AccuracyWarning, Error, brief, warn
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.limits import limits_of
 from dalembert.planning.dynamic_programming import LENGTHS, ControlProblem, Optimum, Search
 from dalembert.planning.feedback import Feedback
@@ -139,6 +140,8 @@ def optimal_control(
     steps, n = counted(duration, step, name), robot.n
     given = {"start": start, "goal": goal, "start_velocity": start_velocity, "goal_velocity": goal_velocity, "holding": holding}
     states = {what: _state(robot, x, what) for what, x in given.items()}
+    for what in ("start", "goal"):
+        warn_of_positions(robot, states[what], f"{name}: {what}")
     u = _guess(robot, guess, states["start"], steps)
     lead = batch({what: x.shape[:-1] for what, x in states.items()} | {"guess": u.shape[:-2]}, name)
     _room(prod(lead), steps, n)

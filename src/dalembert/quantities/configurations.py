@@ -19,6 +19,7 @@ from dalembert.engine.evaluation import joint_vector
 from dalembert.errors import Error
 from dalembert.model.links import SEVERAL, Link
 from dalembert.model.model import Model
+from dalembert.model.pose import Pose
 from dalembert.model.positions import Run, joint_runs, some_names
 
 
@@ -317,6 +318,8 @@ def _common_order(robot: Model, function: str, order: list[str], sizes: _Sizes) 
     followers = [name for name in links if name not in runs and links[name].joint.kind not in SEVERAL]
     on_base = [x.joint for x in robot.links if x.parent == robot.base_name]
     base = next((joint.name for joint in on_base if joint.kind in SEVERAL), ROOT)
+    if any(joint.kind == "free" for joint in on_base) and robot.base != Pose.identity():
+        raise Error(f"{function}: {robot.name} has a free joint on a base pose, which Pinocchio's model does not have")
     if base not in order and ROOT not in runs and ROOT in order:
         runs[ROOT] = runs.pop(base)
     _refuse_other_joints(robot, function, order, [*runs, *followers])
@@ -373,6 +376,8 @@ def _refuse_other_joints(robot: Model, function: str, order: list[str], own: lis
         remedy = "with_free_base() adds a free joint here"
     elif any(joint.name in lost for joint in robot.several):
         remedy = "pin.JointModelFreeFlyer() gives Pinocchio's model a free base"
+        if more:
+            remedy += f"; if it has one by another name, with_free_base(joint={more[0]!r}) gives it that name here"
     else:
         remedy = "robot.lock(...) fixes joints here, pin.buildReducedModel(...) there"
     raise Error(f"{function}: {'; '.join(parts)}; {remedy}")

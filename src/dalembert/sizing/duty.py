@@ -7,6 +7,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.errors import Error
+from dalembert.model.degrees import warn_of_positions
 from dalembert.model.model import Model
 from dalembert.simulation.along import torques_along
 from dalembert.simulation.trajectory import Trajectory
@@ -47,6 +48,8 @@ def motion_of(robot: Model, duty: Any) -> Trajectory:
         raise Error(f"size: a duty cycle is one motion, this trajectory has {duty.q.shape[:-2]} rollouts; give duty=trajectory[k]")
     if isinstance(duty, Trajectory) and duty.q.shape[-1] != robot.nq:
         raise Error(f"size: the duty cycle is of {duty.robot.name} with {duty.q.shape[-1]} joints, {robot.name} has {robot.nq}")
+    if isinstance(duty, Trajectory):
+        warn_of_positions(robot, duty.q, "size: duty")
     moved: Any = torques_along(robot, duty)  # pyright: ignore[reportArgumentType]
     if len(moved.time) < 2 or moved.duration <= 0:
         raise Error("size: a duty cycle needs at least two samples")

@@ -17,10 +17,15 @@ FREE = 2.0  # s of free fall
 WORDS = {"rk4": "the fourth-order Runge–Kutta method", "moreau": "Moreau’s time stepping, in which joints stick and slip,"}
 ATTEMPTS = (("rk4", 1e-3), ("rk4", 1e-4), ("moreau", 1e-3), ("moreau", 1e-4))
 DRIFT = 1e-4
+ROUNDING = 1e-6  # of the largest joint force: what forward and inverse dynamics may differ by
 
 
 class Torques(NamedTuple):
-    """The joint forces of a motion and their parts, (T, n) each: total = the sum of the others."""
+    """The joint forces of a motion and their parts, (T, n) each: total = the sum of the others.
+
+    The forces that made a motion are less than inverse dynamics by what else acts on it, `others`: pushes, stops, and friction
+    that holds joints at rest.
+    """
 
     total: Array
     inertial: Array
@@ -28,11 +33,13 @@ class Torques(NamedTuple):
     centrifugal: Array
     gravity: Array
     friction: Array
+    others: Array
 
     @property
     def defect(self) -> float:
-        """How far the sum of the parts is from inverse dynamics, relative to its largest entry."""
-        return relative(sum(self[1:], np.zeros_like(self.total)), self.total)
+        """How far the sum of the parts without others is from inverse dynamics, relative to its largest entry."""
+        expected = self.total - self.others
+        return relative(sum(self[1:-1], np.zeros_like(expected)), expected)
 
 
 class Inertias(NamedTuple):
@@ -85,6 +92,11 @@ def relative(result: Array, expected: Array) -> float:
     return float(np.abs(result - expected).max()) / (scale or 1.0)
 
 
+def joint_forces(robot: Robot, motion: SampledMotion) -> Array:
+    """The joint forces (T, n) that made the motion; where they are not known, those of inverse dynamics."""
+    return robot.inverse_dynamics(motion.q, motion.qd, motion.qdd) if motion.tau is None else motion.tau
+
+
 def torques(robot: Robot, motion: SampledMotion) -> Torques:
     """Inertial, Coriolis (products of different velocities), centrifugal (squares), gravity and friction parts of tau.
 
@@ -99,7 +111,7 @@ def torques(robot: Robot, motion: SampledMotion) -> Torques:
     """
     q, qd, qdd = motion.q, motion.qd, motion.qdd
     if not robot.n:
-        return Torques(*([np.zeros_like(q)] * 6))
+        return Torques(*([np.zeros_like(q)] * 7))
     alone = qd[:, :, None] * np.eye(robot.n)
     if robot.loops:
         free = [robot.joint_names.index(name) for name in robot.independent_names()]
@@ -109,13 +121,18 @@ def torques(robot: Robot, motion: SampledMotion) -> Torques:
     else:
         inertial, rubbing = np.matvec(robot.mass_matrix(q), qdd), robot.friction_force(qd)
     centrifugal = robot.coriolis_force(np.broadcast_to(q[:, None, :], (*alone.shape[:2], robot.nq)), alone).sum(axis=1)
+    needed = robot.inverse_dynamics(q, qd, qdd)
+    total = joint_forces(robot, motion)
+    if relative(total, needed) < ROUNDING:
+        total = needed
     return Torques(
-        robot.inverse_dynamics(q, qd, qdd),
+        total,
         inertial,
         robot.coriolis_force(q, qd) - centrifugal,
         centrifugal,
         robot.gravity_force(q),
         rubbing,
+        total - needed,
     )
 
 

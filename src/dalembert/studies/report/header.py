@@ -6,6 +6,7 @@ import numpy as np
 
 from dalembert.algebra.spatial import Array
 from dalembert.robots import Robot
+from dalembert.studies.report.analysis import joint_forces
 from dalembert.studies.report.figures import counted, number
 from dalembert.studies.report.lanes import saturation
 from dalembert.studies.report.motion import SampledMotion
@@ -46,7 +47,7 @@ def _facts(robot: Robot, motion: SampledMotion) -> list[tuple[str, str]]:
     facts = [(counted(count, "joint") + (f" ({structure(robot)})" if robot.n else ""), "")]
     facts.append((f"{number(sum(x.inertia.mass for x in robot.links))} kg moving", ""))
     if robot.n:
-        tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+        tau = joint_forces(robot, motion)
         facts += [(words, "") for words in _largest(robot, tau)] + [_margin(robot, motion, tau)]
     facts.append((f"gravity {number(float(np.linalg.norm(robot.gravity)))} m/s²", ""))
     return facts

@@ -10,6 +10,7 @@ from dalembert.model.limits import own_limit
 from dalembert.model.model import Model
 from dalembert.model.positions import by_kind, ranges, with_poses
 from dalembert.motion.paths import quintic
+from dalembert.simulation.trajectory import Trajectory
 
 DURATION = 3.0  # s
 SAMPLES = 201
@@ -27,6 +28,7 @@ class SampledMotion(NamedTuple):
     told: str
     limits: Array | None = None  # the least and the greatest torques, (2, n), where the motion was made for some
     shares: Array | None = None  # of these limits, the largest that each joint reaches around each sample, (T, n)
+    tau: Array | None = None  # the joint forces (T, n) that made the motion, where they are known
 
 
 def ends(robot: Model, duration: float = DURATION) -> tuple[Array, Array]:
@@ -74,6 +76,9 @@ def follow(robot: Model, path: Any = None, samples: int = SAMPLES) -> SampledMot
         time, q, qd, qdd = (np.asarray(getattr(path, name), dtype=float) for name in ("time", "q", "qd", "qdd"))
         few = np.unique(np.linspace(0, len(time) - 1, min(samples, len(time))).round().astype(int))
         motion = SampledMotion(time[few], q[..., few, :], qd[..., few, :], qdd[..., few, :], told)
+        if isinstance(path, Trajectory) and path.robot == robot:
+            tau = np.broadcast_to(np.asarray(path.tau, dtype=float), path.qd.shape)
+            motion = motion._replace(tau=tau[..., few, :])
     elif callable(path) and hasattr(path, "duration"):
         given: Any = path
         time = np.linspace(0.0, float(given.duration), samples)

@@ -91,7 +91,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     if not robot.n:
         return Section("torques", "Torques", NO_JOINTS)
     split, driven = analysis.torques(robot, m), robot.independent_names()
-    styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4"}
+    styles = {"inertial": "s0", "coriolis": "s1", "centrifugal": "s3", "gravity": "s2", "friction": "s4", "others": "s5"}
     parts = [name for name in styles if getattr(split, name).any()]
     most = largest_torques(robot, m)  # lanes show limits that differ by direction
     panels = [
@@ -108,7 +108,7 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
         if joint.name in driven
     ]
     order = _ordered([p.size for p in panels])
-    missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in parts]
+    missing = [name.replace("coriolis", "Coriolis") for name in styles if name not in (*parts, "others")]
     none = f" There is no {' and no '.join(missing)} part." if missing else ""
     whose = "the joint’s limit" if m.limits is None else "the limit for which the motion was made"
     limits = f" Dashed in orange: {whose}, where it is near." if any(np.isfinite(p.limit) for p in panels) else ""
@@ -116,6 +116,11 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
         "The joint forces of the motion. Inertial: M(q) q̈, armature included. Coriolis: products of two different velocities. "
         f"Centrifugal: squares of velocities. Gravity: the forces that hold the arm still.{none}{limits}"
     )
+    if "others" in parts:
+        caption += (
+            " Total: the joint forces that made the motion. Others: what pushes, stops, and friction that holds joints at rest "
+            "add to them; negative where they help."
+        )
     words = "The sum of the parts equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
     near = lanes(robot.joint_names, m.time, saturation(robot, m, split.total))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
+from dalembert.model.edit import is_jaw
 from dalembert.model.links import Frame, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -136,8 +137,12 @@ def hands(robot: Model) -> list[tuple[int, Pose]]:
         palm = robot.parents[i] if i >= 0 else -1
         fingers = [k for k, parent in enumerate(robot.parents) if parent == palm]
         frames = _frames(robot, palm)
-        if palm >= 0 and len(fingers) > 1 and set(fingers) <= set(leaves) and frames and TOOL.search(frames[0].name):
-            chosen.setdefault(palm, frames[0].pose)
+        if len(fingers) > 1:
+            in_hand = set(fingers) <= set(leaves) and frames and TOOL.search(frames[0].name)
+        else:
+            in_hand = i >= 0 and is_jaw(robot, i)
+        if palm >= 0 and in_hand:
+            chosen.setdefault(palm, frames[0].pose if frames else Pose.identity())
         else:
             chosen[i] = pose
     return sorted(chosen.items(), key=lambda hand: -_depth(robot, hand[0]))

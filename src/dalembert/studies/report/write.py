@@ -22,6 +22,7 @@ from dalembert.storage.opening import file_path, told
 from dalembert.storage.saving import save_text
 from dalembert.studies.compare import Comparison, compare
 from dalembert.studies.report import computing, model_sections, motion_sections, sizing
+from dalembert.studies.report.analysis import joint_forces
 from dalembert.studies.report.charted import charted
 from dalembert.studies.report.comparison import comparison
 from dalembert.studies.report.figures import Section
@@ -128,7 +129,7 @@ def study(
 def save_motion(file: Path, robot: Robot, motion: SampledMotion) -> None:
     """The motion of a report as a table of states."""
     if robot.n:
-        tau = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+        tau = joint_forces(robot, motion)
         write_states(robot, file, [{"t": motion.time, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd, "tau": tau}])
 
 
