@@ -161,6 +161,33 @@ def test_a_clock_in_two_columns(tmp_path):
         da.Recording.load(path, arm, columns={**both, "t": ["a", "b", "c"]})
 
 
+@pytest.mark.parametrize(("count", "largest"), [(1e6, r"9.9e\+05"), (1e3, "990"), (1.0, "0.99")])
+def test_a_second_column_that_is_not_of_nanoseconds(tmp_path, count, largest):
+    """Microseconds, as C has them in timeval, milliseconds, and parts of a second."""
+    arm, t, q, tau = arrays(1000)
+    path = table(tmp_path / "run.csv", "secs,part,q1,q2,q3,tau1,tau2,tau3", t // 1, np.round(t % 1 * count, 6), *q.T, *tau.T)
+    says = f"column secs and part must be seconds and nanoseconds, but the second column goes up to {largest} in 10 seconds"
+    with pytest.raises(da.Error, match=says):
+        da.Recording.load(path, arm, columns={"t": ["secs", "part"]})
+    with pytest.raises(da.Error, match=r"but the second column goes up to 1.7e\+09 in"):
+        table(path, "nsecs,secs,q1,q2,q3,tau1,tau2,tau3", t % 1 * 1e9, 1.7e9 + t // 1, *q.T, *tau.T)
+        da.Recording.load(path, arm, columns={"t": ["nsecs", "secs"]})
+
+
+def test_clocks_that_are_too_fast():
+    arm, t, q, tau = arrays()
+    with pytest.raises(
+        da.Error, match=r"time has 3.6e\+05 Hz and takes .* s if it is in seconds; arms are recorded at 5 to 20000 Hz"
+    ):
+        da.Recording(arm, t / 3600, q, tau)  # in hours
+    with pytest.raises(
+        da.Error, match=r"time has 1e\+05 Hz and takes .* s if it is in ms; .* time_unit=\"s\" takes times in seconds as"
+    ):
+        da.Recording(arm, t, q, tau, time_unit="ms")
+    assert da.Recording(arm, t / 3600, q, tau, time_unit="s").rate == pytest.approx(3.6e5)
+    assert da.Recording(arm, t / 200, q, tau).rate == pytest.approx(20_000)
+
+
 def test_one_column_is_not_that_of_all_joints(tmp_path):
     arm, t, q, tau = arrays()
     path = table(tmp_path / "run.csv", "t,position,q2,q3,tau1,tau2,tau3", t, *q.T, *tau.T)
@@ -228,6 +255,28 @@ def test_the_order_of_the_joints_of_a_message(tmp_path):
         da.Recording.load(other, arm, columns=ROS, time_unit="ns")
 
 
+@pytest.mark.parametrize("head", ["joint{}", "joints[{}]", "joint_id[{}]", "name_{}"])
+def test_columns_that_hold_the_names_of_joints(tmp_path, head):
+    """Whatever they are called; unless they are of another topic, whose order is its own."""
+    arm, t, q, tau = arrays()
+    order = [2, 0, 1]
+    words = [arm.joint_names[k] for k in order]
+    columns = {"q": "/state/pos[{}]", "tau": "/state/force[{}]"}
+    numbered = [name.replace("{}", str(k)) for name in columns.values() for k in range(3)]
+    for topic in ("/state/", "/other/"):
+        names = ["t", *(topic + head.format(k) for k in range(3)), *numbered]
+        path = table(tmp_path / "run.csv", ",".join(names), t, *words, *q[:, order].T, *tau[:, order].T)
+        if topic == "/state/":
+            with pytest.warns(da.DataWarning, match="joints are in the order that /state/"):
+                run = da.Recording.load(path, arm, columns=columns)
+            assert np.array_equal(run.q, q) and np.array_equal(run.tau, tau)
+        else:
+            with pytest.raises(
+                da.Error, match=r"/other/.* hold names of joints, but of another message than the columns of /state/"
+            ):
+                da.Recording.load(path, arm, columns=columns)
+
+
 def test_a_message_whose_order_nobody_knows(tmp_path):
     arm, t, q, tau = arrays()
     silent = message(tmp_path / "run.csv", arm, t, [2, 0, 1], names=[], parts=(q, q, tau))
@@ -235,11 +284,11 @@ def test_a_message_whose_order_nobody_knows(tmp_path):
         da.Recording.load(silent, arm, columns=ROS, time_unit="ns")
     topic = tmp_path / "plotjuggler.csv"
     order = [2, 0, 1]
-    head = ["t", *(f"/joint_states/{kind}[{k}]" for kind in ("position", "effort") for k in range(3))]
-    table(topic, ",".join(head), t, *q[:, order].T, *tau[:, order].T)
-    with pytest.raises(da.Error, match="are in the order of a ROS message"):
-        columns = {"q": "/joint_states/position[{}]", "tau": "/joint_states/effort[{}]"}
-        da.Recording.load(topic, arm, columns=columns)
+    for kinds in (("/joint_states/position", "/joint_states/effort"), ("/jtc/feedback.positions", "/jtc/feedback.actual_efforts")):
+        head = ["t", *(f"{kind}[{k}]" for kind in kinds for k in range(3))]
+        table(topic, ",".join(head), t, *q[:, order].T, *tau[:, order].T)
+        with pytest.raises(da.Error, match="are in the order of a ROS message"):
+            da.Recording.load(topic, arm, columns={"q": f"{kinds[0]}[{{}}]", "tau": f"{kinds[1]}[{{}}]"})
     listed = {"t": "%time"} | {p: [f"field.{kind}{k}" for k in (1, 2, 0)] for p, kind in (("q", "position"), ("tau", "effort"))}
     assert np.array_equal(da.Recording.load(silent, arm, columns=listed, time_unit="ns").q, q)
     path = message(tmp_path / "swapped.csv", arm, t, [2, 0, 1], parts=(q, q, tau))

@@ -340,6 +340,24 @@ def test_meshes_are_needed_only_for_inertias(tmp_path, monkeypatch):
         load(tmp_path, without.replace("cover", "broken"))
 
 
+def test_meshes_of_inertias_are_limited_together(tmp_path):
+    """MuJoCo takes 150 MB for a file of 10 MB, once for each mesh made of it."""
+    with (tmp_path / "large.stl").open("wb") as file:
+        file.truncate(30 << 20)
+    (tmp_path / "small.obj").write_text(TETRAHEDRON)
+
+    def body(k):
+        return f'<body name="b{k}"><joint/><geom type="mesh" mesh="m{k}"/></body>'
+
+    for count, name, message in (
+        (3, "large.stl", "larger than 64 MiB in all"),
+        (301, "small.obj", "more than 300 meshes that inertias"),
+    ):
+        assets = "".join(f'<mesh name="m{k}" file="{name}"/>' for k in range(count))
+        with pytest.raises(da.Error, match=message):
+            load(tmp_path, mjcf("".join(map(body, range(count))), more=f"<asset>{assets}</asset>"))
+
+
 def test_files_that_are_included_or_attached(tmp_path):
     whole = load(tmp_path, models.PENDULUM)
     (tmp_path / "parts").mkdir()

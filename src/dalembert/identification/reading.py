@@ -20,7 +20,12 @@ PARTS = ("t", "q", "qd", "tau", "current")
 FRACTION = "nanoseconds"  # of a clock in two columns
 NAME = re.compile(r"(.*[^A-Za-z])?(joint_?)?names?[^A-Za-z0-9]*(?P<number>[0-9]+)[^A-Za-z0-9]*", re.IGNORECASE)
 # columns of messages with a header, of topics with states of joints, and of their arrays
-ROS = re.compile(r"%time$|field\.|(.*[./_])?header[./_]|.*joint_?states|.*[./](position|velocity|effort)[^A-Za-z]", re.IGNORECASE)
+ROS = re.compile(
+    r"%time$|field\.|(.*[./_])?header[./_]|.*joint_?states|.*[./](.*_)?(positions?|velocit(y|ies)|efforts?)[^A-Za-z]",
+    re.IGNORECASE,
+)
+NUMBERED = re.compile(r".*?(?P<number>[0-9]+)[^A-Za-z0-9]*")
+TOPIC = re.compile(r"(.*[./])?")  # what columns of one message have in common
 # what to write where a file does not say which column is which
 LISTED = 'list its columns in the order of the joints, as in columns={"q": [...]}'
 
@@ -61,7 +66,7 @@ def read(
     if FRACTION in states:
         if time_unit not in (None, "s"):
             raise Error(f"{place.name}: {clock} are seconds and nanoseconds, so time_unit must be left out, got {time_unit!r}")
-        states["t"] = with_fraction(states["t"], states.pop(FRACTION)[:, 0])
+        states["t"] = with_fraction(states["t"], states.pop(FRACTION)[:, 0], f"{place.name}: {clock}")
     states["t"] = in_seconds(states["t"], time_unit, f"{place.name}: {clock}")
     return place.name, {**states, "tau": _forces(states, place.name, gains, G)}
 
@@ -133,7 +138,7 @@ def _arranged(robot: Robot, given: Mapping[str, Any], motors: int, first: Sequen
                 return [names.index(name) for name in columns]
         for pattern in patterns:
             if numbers := _numbered(pattern, names):
-                order, own_words = _order(names, first, where)
+                order, own_words = _order(names, first, joints, _topic(pattern), where)
                 words.update(own_words)
                 columns = _by_word(numbers, order, joints, where)
                 columns = columns or _by_number(numbers, count, part, names, where)
@@ -205,16 +210,33 @@ def _numbered(pattern: str, names: Sequence[str]) -> dict[str, str]:
     return {match["number"]: name for name in names if after and (match := form.fullmatch(name))}
 
 
-def _order(names: Sequence[str], first: Sequence[str], where: str) -> tuple[dict[str, str], dict[int, str]]:
-    """The numbers of joints by name, from columns name0, name1, ..., and the words in these columns."""
+def _order(
+    names: Sequence[str], first: Sequence[str], joints: Sequence[str], topic: str, where: str
+) -> tuple[dict[str, str], dict[int, str]]:
+    """The numbers of joints by name, from columns name0, name1, ... of a topic, or such as hold joints; and their words."""
     numbers, words = dict[str, str](), dict[int, str]()
+    seen, elsewhere = set[str](), list[str]()
     for k, (name, word) in enumerate(zip(names, first, strict=False)):
-        match = NAME.fullmatch(name)
+        match = NAME.fullmatch(name) or (NUMBERED.fullmatch(name) if word in joints else None)
         if match and word and not is_number(word):
-            if word in numbers or match["number"] in numbers.values():
+            if _topic(name) != topic:
+                elsewhere.append(name)
+                continue
+            number = match["number"]
+            if word in numbers or number in seen:
                 raise Error(f"{where}: columns such as {name!r} name {word!r} twice, so they do not say an order; {LISTED}")
-            numbers[word], words[k] = match["number"], word
+            numbers[word], words[k] = number, word
+            seen.add(number)
+    if elsewhere and not numbers:
+        told = f"{_listed(elsewhere)} hold names of joints, but of another message than the columns of {topic or 'no message'}"
+        raise Error(f"{where}: {told}, whose order they do not say; {LISTED}")
     return numbers, words
+
+
+def _topic(column: str) -> str:
+    """The part of a name that all columns of one message have."""
+    found = TOPIC.match(column.strip().partition("{")[0])
+    return found[0].lower() if found else ""
 
 
 def _by_word(numbers: Mapping[str, str], order: Mapping[str, str], joints: Sequence[str], where: str) -> list[str]:

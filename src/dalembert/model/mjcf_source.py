@@ -181,7 +181,7 @@ def _without_contact(mujoco: Any, spec: Any) -> bool:
 
 
 def _without_meshes(mujoco: Any, spec: Any) -> None:
-    """Delete the meshes that no inertia comes from: their files need not be there."""
+    """Delete the meshes that no inertia comes from: their files need not be there. The others may only be so large together."""
     shape = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     first, last = spec.compiler.inertiagrouprange
     used: dict[str, str] = {}
@@ -194,14 +194,19 @@ def _without_meshes(mujoco: Any, spec: Any) -> None:
             spec.delete(geom)
         else:
             used.setdefault(geom.meshname, body.name)
+    limits.at_most(len(used), limits.MJCF_MESHES, "meshes that inertias come from")
+    total = 0
     for mesh in list(spec.meshes):
         if mesh.name not in used:
             spec.delete(mesh)
         elif mesh.file:
-            _readable(Path(mesh.file), used[mesh.name])
+            total += _readable(Path(mesh.file), used[mesh.name])
+            if total > limits.MJCF_MESH_BYTES:
+                raise Error(f"the meshes that inertias come from are larger than {limits.MJCF_MESH_BYTES >> 20} MiB in all")
 
 
-def _readable(path: Path, body: str) -> None:
+def _readable(path: Path, body: str) -> int:
+    """How many bytes a mesh has."""
     here = f"the inertia of body {body!r} comes from the mesh {path.name!r}"
     try:
         with opened(path) as file:
@@ -210,3 +215,4 @@ def _readable(path: Path, body: str) -> None:
         raise Error(f"{here}: {error}; with an <inertial> in the body it would not be needed") from None
     if size > limits.MESH_BYTES:
         raise Error(f"{here}, which is larger than {limits.MESH_BYTES >> 20} MiB")
+    return size
