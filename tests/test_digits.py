@@ -51,6 +51,41 @@ def test_accelerations_of_links_of_very_different_size():
     assert (np.abs(qdd - expected) < 1e-10 * np.abs(expected)).all()
 
 
+def test_a_tiny_link_between_long_ones():
+    """Recursions over links hold their digits where methods that factor M lose as many as its condition number has."""
+    lengths = (1.0, 1e-6, 0.3)
+    rows = [da.DHRow(a=a, inertia=da.Inertia.from_com(1e3 * a**3, (-a / 2, 0, 0), 1e2 * a**5)) for a in lengths]
+    arm = da.Robot.from_dh(rows, convention="standard", gravity=(0, -9.81, 0))
+    state = np.array([[0.3, 0.4, 0.5], [0.0, 0.0, 0.0], [1.0, 2.0, -1.0]])
+    true = in_sixty_digits(arm, "forward_dynamics", dict(zip(("q", "qd", "tau"), state[:, None], strict=True)))[0]
+    errors = {m: np.abs(arm.forward_dynamics(*state, method=m) / true - 1).max() for m in da.methods("forward_dynamics")}
+    assert max(errors[m] for m in ("articulated_body", "brandl")) < 1e-14
+    assert max(errors[m] for m in ("kalman", "diagonalized_normalized", "diagonalized_unnormalized")) < 1e-11
+    factoring = ("walker_orin_1", "walker_orin_2", "walker_orin_3", "joint_acceleration")
+    assert min(errors[m] for m in factoring) > 1e-9 and max(errors[m] for m in factoring) < 1e-4
+
+
+def tiny(size):
+    """Turning, sliding and turning links of a size in metres."""
+    body = da.Inertia.from_com(1e3 * size**3, (size / 2, 0, 0), 1e2 * size**5)
+    out = da.Pose.of((size, 0, 0), (0.3, 1.2, 0))
+    kinds = ("revolute", "prismatic", "revolute")
+    links = [
+        da.Link(f"l{i}", f"l{i - 1}" if i else "base", da.Joint(f"j{i}", kind), out, inertia=body) for i, kind in enumerate(kinds)
+    ]
+    return da.Robot("tiny", tuple(links))
+
+
+@pytest.mark.parametrize("method", da.methods("forward_dynamics"))
+def test_robots_of_any_size_are_regular(method):
+    """What counts as a rounding error of M is in proportion to the robot: nobody moves links of a micrometre by a metre."""
+    unit = np.array([1.0, 1e-7, 1.0])
+    state = np.array([[0.3, 0.5, 0.7], [0.1, -0.2, 0.3], [0.0, 0.0, 0.0]]) * unit
+    large = tiny(1.0).forward_dynamics(state[0] / unit, state[1] / unit, state[2], method=method)
+    weight = tiny(1e-7).with_gravity((0, 0, -9.81e-7))  # accelerations in proportion
+    close(weight.forward_dynamics(*state, method=method) / unit, large, 1e-9)
+
+
 def test_what_conjugate_gradients_do_not_reach_is_said(monkeypatch):
     monkeypatch.setattr(walker_orin_4, "REACHED", 0.0)
     robot, states = da.random_robot(5, "RRRRR"), np.random.default_rng(0).normal(size=(3, 4, 5))

@@ -556,6 +556,15 @@ def test_book_letters_are_general(name):
     close(made.evaluate(q, qd, qdd, parameters=others).tau, other.inverse_dynamics(q, qd, qdd), 1e-13)
 
 
+def test_half_a_link_is_not_its_length():
+    """With frames at the centres of mass, as Lynch and Park have them, link 1 has a length before its frame and one behind it."""
+    screws = [(0, 0, 1, 0, 0, 0), (0, 0, 1, 0, -1.0, 0)]
+    body = da.Inertia.from_com(1.0, (0, 0, 0), 0.1)
+    homes = [da.Pose.of((0.5, 0, 0)).matrix, da.Pose.of((1.5, 0, 0)).matrix]
+    form = da.equations(da.Robot.from_screws(screws, homes, [body, body], gravity=(0, -9.81, 0)), where="book")
+    assert "l1" not in form.names and {"a1", "bx2"} <= set(form.names)
+
+
 def test_book_letters_that_the_user_has_taken(tmp_path):
     """A letter of the user's is not taken for something else, and what l_c is stands in the document."""
     arm = chain(bodies(**ROUND["bodies"][2]))

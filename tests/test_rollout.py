@@ -249,6 +249,18 @@ def test_torch_refuses_second_derivatives():
         torch.func.jacrev(torch.func.grad(total))(torch.tensor(q0))
 
 
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_bridges_refuse_what_rollouts_cannot_take(library):
+    """An imaginary part would be lost, and with it what a complex step asks for."""
+    pytest.importorskip(library)
+    rolled = getattr(da, f"{library}_rollout")(da.robot("two_link"), 0.01)
+    zero = np.zeros(2)
+    with pytest.raises(da.Error, match=r"rollout: q0 must be real, got .*complex(64|128)"):
+        rolled(zero + 1e-20j, zero, zero)
+    with pytest.raises(da.Error, match=r"rollout: torque must have the shape \(..., 2\), got \(3,\)"):
+        rolled(zero, zero, np.zeros(3))
+
+
 def test_torch_integers_become_floats():
     torch = pytest.importorskip("torch")
     robot = da.robot("two_link")

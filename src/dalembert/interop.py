@@ -127,7 +127,7 @@ def torch_rollout(robot: "Robot", duration: float, **options: Any) -> Callable[.
         """(n), (n), (steps, n) or (n), (10 links) -> (T, n), (T, n), with any axes before these."""
         arrays = (q0, qd0, torque) if parameters is None else (q0, qd0, torque, parameters)
         tensors = [torch.as_tensor(x) for x in arrays]
-        tensors = [x if x.is_floating_point() else x.to(torch.get_default_dtype()) for x in tensors]
+        tensors = [x if x.is_floating_point() or x.is_complex() else x.to(torch.get_default_dtype()) for x in tensors]
         return rollout_of.apply(run, *run.broadcast(torch, tensors))[:2]
 
     return _Bridge(function, torch_rollout, robot, duration, **options)
@@ -262,6 +262,11 @@ class _Rolled:
 
         A constant torque (n,) gets its axis of steps here, because the axis that vmap adds later would be taken for it.
         """
+        for name, x in zip(("q0", "qd0", "torque", "parameters"), arrays, strict=False):
+            if "complex" in str(x.dtype):
+                raise Error(f"rollout: {name} must be real, got {x.dtype}")
+            if name != "parameters" and (x.ndim == 0 or x.shape[-1] != self.robot.n):
+                raise Error(f"rollout: {name} must have the shape (..., {self.robot.n}), got {tuple(x.shape)}")
         q0, qd0, torque, *parameters = arrays
         if torque.ndim == 1:
             torque = torque[None]

@@ -163,7 +163,8 @@ def errors(problem: Case) -> dict:
             options = outside if method is None else outside | {"method": method}
             try:
                 result = getattr(problem.robot, name)(*(inputs[x] for x in quantity.inputs), **options, backend="numpy")
-            except da.Error:  # which is an answer, too
+            except da.Error:  # of robots that can move
+                table[name, method or quantity.method] = np.inf
                 continue
             error = np.abs(result - right)
             table[name, method or quantity.method] = float(np.max(error / np.where(size, size, 1)))

@@ -1,5 +1,6 @@
 """What joints add to the links: the inertia of rotors, friction, and the pivots that methods divide by."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from dalembert.formulations.shared.axes import axes
 from dalembert.model.coupling import not_reflected
 from dalembert.model.links import FRICTION
 from dalembert.model.model import Model
+from dalembert.model.tree import Tree
 
 
 def armatures(model: Model) -> Array:
@@ -141,18 +143,25 @@ def sampled(n: int) -> Array:
 
 
 def _inertias_sampled(model: Model) -> Array:
-    """The largest |M_ii| (n,) of some positions, within +-1 m for prismatic joints.
+    """The largest |M_ii| (n,) of some positions, for prismatic joints within +-1 m, or the size of a smaller robot.
 
     They become constants of programs, and must be the same on every machine.
     """
     n, shares = model.n, sampled(model.n)
     home = [i for run in model.runs for i in range(n)[run.velocities]]  # balls and free bodies stand there
     shares[:, home] = 0.0
-    q = (shares * np.where(model.tree.screw[:, 0], np.pi, 1.0)).astype(object)
+    q = (shares * np.where(model.tree.screw[:, 0], np.pi, _stroke(model.tree))).astype(object)
     tree = model.tree.mapped(as_objects)
     bodies = composite(tree, axes(tree, q))
     inertias = [np.abs(np.ravel(dot(s, times(b, s)))).max() for b, s in zip(bodies, map(tree.axis, range(n)), strict=True)]
     return np.array(inertias, dtype=float)
+
+
+def _stroke(tree: Tree) -> float:
+    """How far prismatic joints may go, m: as far as all links reach together, as a power of two, but at most 1."""
+    lengths = np.abs(np.concatenate([tree.before.translation, tree.after.translation, tree.com])).ravel().tolist()
+    reach = math.fsum(lengths)
+    return min(1.0, math.ldexp(1.0, math.frexp(reach)[1])) if reach and math.isfinite(reach) else 1.0
 
 
 def tree_forces(model: Model, method: str = "newton_euler") -> Callable[..., Any]:

@@ -188,14 +188,13 @@ def _own(kind: str, i: int, values: Mapping[str, float]) -> list[str]:
 
 
 def _own_lengths(i: int, values: Mapping[str, float], made: Symbolic) -> list[str]:
-    """Along link i: those after its joint, or else those to the joints and the frames of loops that it carries."""
+    """Along link i: those after its joint, and those to the joints and the frames of loops that it carries."""
     model = made.model
-    if own := [name for name in values if name[0] == "a" and name[2:] == str(i + 1)]:
-        return own
+    own = [name for name in values if name[0] == "a" and name[2:] == str(i + 1)]
     carried = {f"b{j + 1}" for j, parent in enumerate(model.parents) if parent == i}
     frames = [(k, side, name) for k, x in enumerate(model.loops) for side, name in zip("uw", (x.frame_a, x.frame_b), strict=True)]
     carried |= {f"{side}{k + 1}" for k, side, name in frames if name and model.locate(name)[0] == i}
-    return [name for name in values if name[0] + name[2:] in carried]
+    return own + [name for name in values if name[0] + name[2:] in carried]
 
 
 def _length_letters(values: Mapping[str, float], made: Symbolic) -> dict[str, str]:
