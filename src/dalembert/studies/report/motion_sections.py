@@ -119,9 +119,10 @@ def torques(robot: Robot, m: SampledMotion) -> Section:
     if "others" in parts:
         caption += (
             " Total: the joint forces that made the motion. Others: what pushes, stops, and friction that holds joints at rest "
-            "add to them; negative where they help."
+            "add to them."
         )
-    words = "The sum of the parts equals inverse dynamics by Newton–Euler"
+    which = "parts but the others" if "others" in parts else "parts"
+    words = f"The sum of the {which} equals inverse dynamics by Newton–Euler"
     figure = Figure("torques", "motion", m.time, tuple(panels[i] for i in order), caption, "joints with smaller torques")
     near = lanes(robot.joint_names, m.time, saturation(robot, m, split.total))
     return _section("torques", "Torques and their parts", "", (figure,), check_html(words, split.defect) + near)
