@@ -24,11 +24,12 @@ def far_away():
     return da.Robot("far away", tuple(links))
 
 
-@pytest.mark.parametrize("seed", [16, 19, 74, 87, 93, 127, 129, 1009])
+@pytest.mark.parametrize("seed", [16, 19, 74, 87, 93, 127, 129, 224, 1009])
 def test_robots_of_all_scales(seed):
     """Every method holds what the page of formulations says; these two hold more, which measured from the base or unscaled they did not.
 
-    Of 1009, a regrouped link weighed 1e-35 kg at 1e17 m: methods about centres of mass were wrong by a factor of forty.
+    Of 1009, a regrouped link weighed 1e-35 kg at 1e17 m: methods about centres of mass were wrong by a factor of forty. 224 is of
+    micrometres and stands centimetres from its base: it was called singular.
     """
     problem = scales.drawn(seed)
     errors = scales.errors(problem)

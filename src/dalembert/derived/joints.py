@@ -159,8 +159,9 @@ def _inertias_sampled(model: Model) -> Array:
 
 def _stroke(tree: Tree) -> float:
     """How far prismatic joints may go, m: as far as all links reach together, as a power of two, but at most 1."""
-    lengths = np.abs(np.concatenate([tree.before.translation, tree.after.translation, tree.com])).ravel().tolist()
-    reach = math.fsum(lengths)
+    carried = [i for i, parent in enumerate(tree.parents) if parent >= 0]  # where others stand on the base changes no inertia
+    lengths = np.concatenate([tree.before.translation[carried], tree.after.translation, tree.com])
+    reach = math.fsum(np.abs(lengths).ravel().tolist())
     return min(1.0, math.ldexp(1.0, math.frexp(reach)[1])) if reach and math.isfinite(reach) else 1.0
 
 

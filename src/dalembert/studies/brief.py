@@ -18,11 +18,12 @@ def forces(robot: Robot) -> tuple[str, Cells]:
     ['joint', 'unit', 'largest force', 'inertial', 'coriolis', 'centrifugal', 'gravity', 'friction']
     """
     motion = follow(robot)
-    parts = torques(robot, motion)
-    cells = [["joint", "unit", "largest force", *parts._fields[1:]]]
+    parts = torques(robot, motion)._asdict()
+    del parts["others"]  # nothing else acts on this motion
+    cells = [["joint", "unit", "largest force", *list(parts)[1:]]]
     for i, joint in enumerate(robot.joints):
         name, unit = joint.name, joint.force_unit
-        sizes = [float(np.abs(part[:, i]).max()) for part in parts]
+        sizes = [float(np.abs(part[:, i]).max()) for part in parts.values()]
         cells.append([name, unit, *(f"{x:.4g}" if x > 1e-12 * max(sizes) else "0" for x in sizes)])
     return f"largest joint forces, and their parts, along the motion of the report ({motion.time[-1]:g} s)", cells
 
