@@ -292,6 +292,15 @@ def test_wrong_numbers_are_named(ran):
     )
 
 
+def test_nan_in_a_duty_cycle_ends_with_1(ran, tmp_path):
+    motion = da.robot("planar_3r").torques_along(da.quintic([0.0] * 3, [1.0] * 3, 1.0))
+    lines = motion.to_csv(tmp_path / "duty.csv").read_text().splitlines()
+    lines[5] = ",".join(["nan" if k == 2 else x for k, x in enumerate(lines[5].split(","))])
+    (tmp_path / "duty.csv").write_text("\n".join(lines))
+    code, out, err = ran("size", "planar_3r", "--velocity", "1", "--acceleration", "1", "--duty", str(tmp_path / "duty.csv"))
+    assert (code, out) == (1, "") and err.endswith("duty.csv, line 6, column 3 (q_joint2): nan is not a finite number\n")
+
+
 def test_nan_ends_with_1_unless_it_is_allowed(ran):
     given = STATES.replace("-3", "nan")
     place = "standard input, line 3, column 3 (qd1): nan is not a finite number"
@@ -427,6 +436,28 @@ def test_generate(ran):
     assert ran("generate", "panda", "c", "-q", "jacobian,mass_matrix", "--link", "panda_hand")[1] == str(made)
     code, _, message = ran("generate", "two_link", "c", "-q", "mass_matrix", "-l", "link1")
     assert code == 2 and "--link: none of mass_matrix is of one link; these are: pose, " in message
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("info {} --payload 2", "choose a link, or a frame, behind the mass, as in --payload 2:LINK: 'hand', 'jaw'"),
+        ("generate {} c -q pose", "choose a link, or a frame, with --link: 'hand', 'jaw'"),
+        ("ik {} --pose 0.3,0,0.3", "choose a link, or a frame, with --link: 'hand', 'jaw'"),
+        ("bound {} -q pose", "choose a link, or a frame, with --link: 'hand', 'jaw'"),
+        ("sweep {} -q pose", "choose a link, or a frame, with --link: 'hand', 'jaw'"),
+    ],
+)
+def test_the_end_of_a_gripper_is_asked_for_in_words_of_the_command(ran, tmp_path, command, told):
+    body = da.Inertia.from_com(1.0, (0.1, 0, 0), 0.01)
+    turn, grip = (da.Joint(name, lower=-1.0, upper=1.0) for name in ("turn", "gripper"))
+    links = (da.Link("hand", "base", turn, inertia=body), da.Link("jaw", "hand", grip, inertia=body))
+    file = tmp_path / "gripper.toml"
+    da.Robot("gripper", links).save(file)
+    code, out, err = ran(*command.format(file).split())
+    assert (code, out) == (2, "") and err.endswith(told + "\n")
+    if "-q" in command:
+        assert ran(*command.format(file).split(), "--link", "hand", *(["-n", "100"] if command[0] == "s" else []))[0] == 0
 
 
 def test_options_of_one_name_are_given_in_one_way(ran):
@@ -699,8 +730,12 @@ def test_states_come_through_a_pipe_at_once():
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupt_says_nothing():
-    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # what runs in the background may ignore it
-    with process("inverse", "two_link", stdin=subprocess.PIPE, **heard) as running:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may ignore it
+    try:
+        running = process("inverse", "two_link", stdin=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with running:
         running.stdin.write(STATES)
         running.stdin.flush()
         running.stdout.readline()

@@ -90,6 +90,8 @@ def test_poses_in_degrees():
         turned = da.Pose.of(rpy=(180, 0, 0))
     assert told[0].filename == __file__ and turned.rotation[1, 1] == pytest.approx(np.cos(180))  # taken as it is
     da.Pose.of(rpy=(2 * np.pi, -np.pi, 6.2832))  # no warning
+    for quarters in range(16):  # as of a spiral
+        da.Pose.of(rpy=(0, 0, quarters * np.pi / 2))
     planar = da.Joint("slide", "planar").motion([1.0, 2.0, 180.0])  # which may turn round and round
     assert planar.rotation[0, 0] == pytest.approx(np.cos(180)) and planar.translation.tolist() == [1.0, 2.0, 0.0]
 
@@ -108,6 +110,15 @@ def test_positions_in_degrees(robot, q, name):
     assert f"q of {name} reaches" in position_doubt(robot, np.array(q, dtype=float))
     with pytest.warns(da.DataWarning, match=f"simulate: q0: positions look like degrees: q of {name} reaches"):
         robot.simulate(q, duration=0.01)
+
+
+def test_a_motion_in_degrees(tmp_path):
+    """Of its samples only the last one is round."""
+    two = da.robot("two_link")
+    path = da.quintic([0.0, 0.0], [np.pi / 2, -1.0], 1.0).sample(0.01)
+    q = np.degrees(path.q)
+    assert position_doubt(two, q) == "positions look like degrees: q of joint1 reaches 90 rad"
+    assert position_doubt(two, path.q) == position_doubt(two, q[:-1]) == ""
 
 
 @pytest.mark.parametrize("name", da.robot_names())
@@ -156,6 +167,7 @@ def test_files_and_functions_that_take_positions():
     two = da.robot("two_link")
     far, path = np.array([90.0, 0.0]), [[0.0, 0.0], [90.0, 0.0]]
     for function, call in {
+        "rollout: q0": lambda: two.rollout(far, duration=0.01),
         "fastest: path": lambda: two.fastest(path, torque=80.0, velocity=5.0, points=20),
         "lqr: q": lambda: two.lqr(far),
         "optimal_control: goal": lambda: two.optimal_control([0.0, 0.0], far, 0.1, iterations=1, progress=False),
@@ -165,6 +177,8 @@ def test_files_and_functions_that_take_positions():
     }.items():
         with pytest.warns(da.DataWarning, match=f"^{function}: positions look like degrees: q of joint1 reaches 90 rad"):
             call()
+    with pytest.warns(da.DataWarning, match="^size: duty: positions look like degrees: q of joint1 reaches 90 rad"):
+        two.size(0.0, duty=da.quintic([0.0, 0.0], far, 1.0), samples=100)
     with pytest.warns(da.DataWarning, match="^least_effort: goal: positions look like degrees: q of joint1 reaches 90 rad"):
         two.least_effort([0.0, 0.0], [90.0, 0.0], 1.0, knots=4, progress=False)
     with pytest.warns(da.DataWarning, match="^over: positions -180 to 180 rad of joint 'joint1': are these degrees"):

@@ -288,6 +288,11 @@ UNREAD = {
                     "world: the plugin 'libBuoyancyPlugin.so' is ignored"),
     "another mimic plugin": ("<transmission", '<gazebo><plugin><mimic_joint>turn</mimic_joint></plugin></gazebo><transmission',
                              "joint 'turn': the plugin by which it follows another joint is ignored"),
+    "finger plugin": ("<transmission", '<gazebo><plugin filename="libfinger.so"><actuatedJoint>slide</actuatedJoint><virtualJoint>'
+                      '<name>turn</name><scale_factor>2.0</scale_factor></virtualJoint></plugin></gazebo><transmission',
+                      "joint 'turn': the plugin by which it follows another joint is ignored"),
+    "spring plugin": ("<transmission", '<gazebo><plugin filename="gz-sim-joint-spring-system"><stiffness>3</stiffness></plugin></gazebo>'
+                      "<transmission", "world: the plugin 'gz-sim-joint-spring-system' is ignored"),
     "mimic of SDF": ("<transmission", '<gazebo reference="turn"><axis><mimic joint="slide"/></axis></gazebo><transmission',
                      "joint 'turn': the plugin by which it follows another joint is ignored"),
     "mimic of ros2_control": ("<transmission", '<ros2_control><joint name="turn"><param name="mimic">slide</param></joint></ros2_control><transmission',

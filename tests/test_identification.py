@@ -1,6 +1,7 @@
 """From recordings to a robot: what is read, what is found, what is told, and what cannot be."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,10 +181,10 @@ def test_clocks_that_are_too_fast():
         da.Error, match=r"time has 3.6e\+05 Hz and takes .* s if it is in seconds; arms are recorded at 5 to 20000 Hz"
     ):
         da.Recording(arm, t / 3600, q, tau)  # in hours
-    with pytest.raises(
-        da.Error, match=r"time has 1e\+05 Hz and takes .* s if it is in ms; .* time_unit=\"s\" takes times in seconds as"
-    ):
+    with pytest.raises(da.Error, match=r"time has 1e\+05 Hz and takes .* s if it is in ms, 100 Hz in s; time_unit=\"s\" takes it"):
         da.Recording(arm, t, q, tau, time_unit="ms")
+    with pytest.raises(da.Error, match=r'has 0.1 Hz and takes .* s if it is in us, 100 Hz in ns; time_unit="ns" converts it'):
+        da.Recording(arm, 1e9 * t, q, tau, time_unit="us")
     assert da.Recording(arm, t / 3600, q, tau, time_unit="s").rate == pytest.approx(3.6e5)
     assert da.Recording(arm, t / 200, q, tau).rate == pytest.approx(20_000)
 
@@ -271,10 +272,63 @@ def test_columns_that_hold_the_names_of_joints(tmp_path, head):
                 run = da.Recording.load(path, arm, columns=columns)
             assert np.array_equal(run.q, q) and np.array_equal(run.tau, tau)
         else:
-            with pytest.raises(
-                da.Error, match=r"/other/.* hold names of joints, but of another message than the columns of /state/"
-            ):
+            with pytest.raises(da.Error, match=r"/other/.* hold names of joints, but of another message than /state/pos"):
                 da.Recording.load(path, arm, columns=columns)
+
+
+def test_messages_that_only_their_first_word_tells_apart(tmp_path):
+    arm, t, q, tau = arrays()
+    order = [2, 0, 1]
+    words = [arm.joint_names[k] for k in order]
+    names = [
+        "t",
+        *(f"js_{part}_{k}" for part in ("name", "position", "effort") for k in range(3)),
+        *(f"rt_torque_{k}" for k in range(3)),
+    ]
+    path = table(tmp_path / "run.csv", ",".join(names), t, *words, *q[:, order].T, *tau[:, order].T, *tau.T)
+    with pytest.warns(da.DataWarning, match="joints are in the order that js_name_0"):
+        run = da.Recording.load(path, arm, columns={"q": "js_position_{}", "tau": "js_effort_{}"})
+    assert np.array_equal(run.q, q) and np.array_equal(run.tau, tau)
+    with pytest.raises(da.Error, match=r"js_name_0.* hold names of joints, but of another message than rt_torque"):
+        da.Recording.load(path, arm, columns={"q": "js_position_{}", "tau": "rt_torque_{}"})
+
+
+def numbered_joints(names="123"):
+    """An arm whose joints have numbers for names."""
+    arm = three_joints()
+    links = [replace(link, joint=replace(link.joint, name=name)) for link, name in zip(arm.links, names, strict=True)]
+    return da.Robot("numbered", tuple(links))
+
+
+def test_joints_whose_names_are_numbers(tmp_path):
+    """What the columns hold decides; numbers alone do where they can mean one thing only."""
+    arm, (_, t, q, tau) = numbered_joints(), arrays()
+    order = [2, 0, 1]
+    columns = {"q": "position_{}", "tau": "effort_{}"}
+    names = ["t", *(f"{part}_{k}" for part in ("name", "position", "effort") for k in (1, 2, 3))]
+    words = [arm.joint_names[k] for k in order]
+    path = table(tmp_path / "run.csv", ",".join(names), t, *words, *q[:, order].T, *tau[:, order].T)
+    with pytest.warns(da.DataWarning, match="1 is position_2, 2 is position_3, 3 is position_1"):
+        run = da.Recording.load(path, arm, columns=columns)
+    assert np.array_equal(run.q, q) and np.array_equal(run.tau, tau)
+    lines = path.read_text().splitlines()
+    lines[60] = lines[60].replace(",3,1,2,", ",1,3,2,")
+    path.write_text("\n".join(lines))
+    with (
+        pytest.warns(da.DataWarning, match="joints are in the order"),
+        pytest.raises(da.Error, match=r"run.csv, line 61, column 2 \(name_1\): '1', but '3' above"),
+    ):
+        da.Recording.load(path, arm, columns=columns)
+    for first in (0, 1):
+        head = ",".join(["t", *(f"{part}_{first + k}" for part in ("position", "effort") for k in range(3))])
+        table(path, head, t, *q.T, *tau.T)
+        assert np.array_equal(da.Recording.load(path, arm, columns=columns).q, q)
+    with pytest.raises(da.Error, match="the joints 3, 1, 2 are named by numbers, in another order than theirs"):
+        da.Recording.load(path, numbered_joints("312"), columns=columns)
+    head = ",".join(["t", *(f"{part}_{k}" for part in ("position", "effort") for k in range(4))])
+    table(path, head, t, *q.T, t, *tau.T, t)
+    with pytest.raises(da.Error, match="position_3 are more than the 3 of q"):
+        da.Recording.load(path, arm, columns=columns)
 
 
 def test_a_message_whose_order_nobody_knows(tmp_path):
@@ -313,6 +367,12 @@ def test_rows_of_a_file_without_numbers(tmp_path):
         da.Recording.load(path, arm)
     with pytest.warns(da.DataWarning, match="row 41 without a number in q left out"):
         assert len(da.Recording.load(path, arm, allow_nan=True)) == 99
+    for word in ("", "NA", "null"):
+        (tmp_path / "empty.csv").write_text(path.read_text().replace("nan", word))
+        with pytest.raises(da.Error, match=rf"line 42, column 3 \(q2\): {word or 'an empty field'} is not a finite number"):
+            da.Recording.load(tmp_path / "empty.csv", arm)
+        with pytest.warns(da.DataWarning, match="row 41 without a number in q left out"):
+            assert len(da.Recording.load(tmp_path / "empty.csv", arm, allow_nan=True)) == 99
     np.savez(tmp_path / "run.npz", t=t, q=q, tau=tau)
     with pytest.raises(da.Error, match=r"run.npz, row 41, column 2 of q: nan is not a finite number; allow_nan=True leaves"):
         da.Recording.load(tmp_path / "run.npz", arm)

@@ -174,15 +174,15 @@ def test_payload_is_a_point_mass_at_the_tip():
         da.random_robot(1, "RRR", (-1, 0, 0)).with_payload(1.0)
 
 
-def picker(roll="gripper_roll", opening="gripper", palm="palm", part="moving_part"):
+def picker(roll="gripper_roll", opening="gripper", palm="palm", part="moving_part", frame="tcp", elbow="elbow"):
     """An arm that ends in the one moving jaw of its gripper, as the SO-101 does."""
     out = da.Pose.of((0.3, 0, 0), (0.5, 0, 0))
     links = (
-        da.Link("forearm", "base", da.Joint("elbow"), after=out, inertia=ROD),
+        da.Link("forearm", "base", da.Joint(elbow), after=out, inertia=ROD),
         da.Link(palm, "forearm", da.Joint(roll), after=out, inertia=ROD),
         da.Link(part, palm, da.Joint(opening), after=out, inertia=ROD),
     )
-    return da.Robot("picker", links, frames=(da.Frame("tcp", palm, da.Pose.of((0, 0, 0.1))),))
+    return da.Robot("picker", links, frames=(da.Frame(frame, palm, da.Pose.of((0, 0, 0.1))),))
 
 
 def test_a_moving_jaw_is_not_the_end():
@@ -190,7 +190,7 @@ def test_a_moving_jaw_is_not_the_end():
     arm = picker()
     message = (
         "picker ends in 'moving_part', the jaw that joint 'gripper' opens and closes; "
-        "choose the hand, or the jaw, with link=...: 'palm', 'tcp', 'moving_part'"
+        "choose a link, or a frame, with link=...: 'palm', 'tcp', 'moving_part'"
     )
     functions = {
         "payload": lambda link: arm.with_payload(1.0, link=link),
@@ -218,14 +218,24 @@ def test_a_moving_jaw_is_not_the_end():
         ("joint5", "joint6", "gripper", "gripper-moving-part"),
         ("joint5", "joint6", "static_side", "moving_side"),
         ("gripper_joint", "gripper_open", "gripper_palm", "jaw"),
-        ("joint_5", "joint_6", "link_5", "link_6"),  # a frame "tcp" on link_5 says that it is the hand
+        ("joint5", "joint6", "link5", "pincher"),
     ):
         with pytest.raises(da.Error, match=f"picker ends in {names[3]!r}, the jaw that joint {names[1]!r} opens and closes"):
             picker(*names).with_payload(1.0)
+    with pytest.raises(
+        da.Error, match=r"picker ends in 'distal', the jaw that joint 'finger_joint2' opens and closes; .*: 'forearm', 'distal'"
+    ):
+        picker("finger_joint1", "finger_joint2", "proximal", "distal").with_payload(1.0)
     tool = picker("joint_5", "joint_6", "link_5", "link_6")
+    for frame in ("tcp", "picker_tool0", "ee_link", "gripperCenter", "end_effector"):
+        with pytest.raises(da.Error, match=f"picker ends in 'link_6', but '{frame}' on 'link_5' looks like the tool; choose"):
+            picker("joint_5", "joint_6", "link_5", "link_6", frame).with_payload(1.0)
+    for frame in ("tool_box", "tool_mount", "tool_flange", "elbow_ee", "camera"):
+        other = picker("joint_5", "joint_6", "link_5", "link_6", frame)
+        assert other.with_payload(1.0) == other.with_payload(1.0, link="link_6")
     tool = da.Robot("picker", tool.links, frames=(*tool.frames, da.Frame("tool0", "link_6", da.Pose.of((0, 0, 0.1)))))
     assert tool.with_payload(1.0) == tool.with_payload(1.0, link="link_6")
-    finger = picker("finger_middle", "finger_tip", "middle")  # the whole robot is a finger
+    finger = picker("finger_middle", "finger_tip", "middle", elbow="finger_root")  # the whole robot is a finger
     assert finger.with_payload(1.0) == finger.with_payload(1.0, link="moving_part")
 
 

@@ -223,6 +223,7 @@ def test_a_base_pose_that_pinocchio_does_not_have():
 
 
 MISTAKES = {
+    "no positions": (lambda r, m: r.from_pinocchio(None, tau=m.tau, names=m.names), "from_pinocchio: q must be given"),
     "order": (lambda r, m: r.to_pinocchio(r.neutral()), "needs names=model.names for kinds: several joints are carried by 'a'"),
     "missing here": (
         lambda r, m: r.to_pinocchio(r.neutral(), names=[*m.names, "x", "y"]),

@@ -604,6 +604,22 @@ def test_files_that_are_no_trajectories(tmp_path):
             da.Trajectory.load(place, TWO)
 
 
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_motions_with_nan_are_read_where_that_is_allowed(tmp_path, kind):
+    motion = TWO.torques_along(da.quintic([0.0, 0.0], [1.0, 0.5], 1.0))
+    q = motion.q.copy()
+    q[4, 1] = np.nan
+    broken = da.Trajectory(TWO, motion.time, q, motion.qd, motion.tau, accelerations=motion.qdd)
+    path = getattr(broken, f"to_{kind}")(tmp_path / f"broken.{kind}")
+    place = r"line 6, column 3 \(q_joint2\)" if kind == "csv" else "row 5, column 2 of q"
+    with pytest.raises(da.Error, match=f"broken.{kind}, {place}: nan is not a finite number; allow_nan=True"):
+        da.Trajectory.load(path, TWO)
+    assert np.array_equal(da.Trajectory.load(path, TWO, allow_nan=True).q, q, equal_nan=True)
+    many = da.Trajectory(TWO, motion.time, np.stack([motion.q, q]), *(np.stack([x, x]) for x in (motion.qd, motion.tau)))
+    with pytest.raises(da.Error, match="rollout \\[1\\], row 5, column 2 of q: nan"):
+        da.Trajectory.load(many.to_npz(tmp_path / "many.npz"), TWO)
+
+
 def test_all_threads_stop_when_one_does(monkeypatch):
     """Ctrl-C reaches the thread that called; the others would otherwise work on to their ends."""
     from dalembert.native import threads

@@ -90,7 +90,7 @@ def test_dialects(text):
     ("text", "message"),
     [
         ("1,2\n3,x\n", r"line 2, column 2 \(q_joint2\): 'x' is not a number"),
-        ("q2,q1\n1,2\n\n3,\n", r"line 4, column 2 \(q1\): '' is not a number"),
+        ("q2,q1\n1,2\n\n3,\n", r"line 4, column 2 \(q1\): an empty field is not a finite number"),
         ("1,2\n3,4,5\n", "line 2: 3 columns, but 2 above"),
         ("1,2\n3\n4,5,6\n", "line 2: 1 columns, but 2 above"),
         ("1,2\n3 4,5\n", r"line 2, column 1 \(q_joint1\): '3 4' is not a number"),
@@ -180,7 +180,7 @@ def test_broken_arrays(data, message):
             r"line 5, column 2 \(q2\): nan is not a finite number; allow_nan=True takes it as it is",
         ),
         ("1,2\n-inf,4\n", r"line 2, column 1 \(q_joint1\): -inf is not a finite number"),
-        ("note,q2,q1\na,1,2\nb,NaN,3\n", r"line 3, column 2 \(q2\): nan is not"),
+        ("note,q2,q1\na,1,2\nb,NaN,3\n", r"line 3, column 2 \(q2\): NaN is not"),
     ],
 )
 def test_numbers_that_are_not_finite_are_named_by_line_and_column(text, message):

@@ -1,5 +1,7 @@
 """Joints that stick, slip and stop: time stepping, forward dynamics at rest, and smooth friction for other integrators."""
 
+from dataclasses import replace
+
 import event_driven
 import numpy as np
 import pytest
@@ -431,6 +433,34 @@ def test_sticking_takes_what_forward_dynamics_takes():
     assert some.forward_dynamics(*state, sticking=True).friction[1] == 0  # nothing rubs there, not even rounding
     with pytest.raises(da.Error, match="sticking=True has a method of its own"):
         robot.forward_dynamics(*state, sticking=True, method="kalman")
+
+
+def test_sticking_without_inertia_is_refused():
+    """The mass matrix is singular, and friction would be anything."""
+    robot = da.robot("two_link").with_friction(coulomb=0.1)
+    nothing = da.Inertia.from_com(0.0, (0, 0, 0), 0.0)
+    bare = da.Robot("bare", (*robot.links, da.Link("tip", "link2", da.Joint("spin", coulomb=0.1), inertia=nothing)))
+    with pytest.raises(da.Error, match="joint 'spin' of bare has no positive inertia about its axis"):
+        bare.forward_dynamics(np.zeros(3), np.zeros(3), [1.0, 2.0, 3.0], sticking=True)
+
+
+def test_accelerations_at_stops_behind_a_free_joint():
+    """They are the slopes of the velocities: positions of joints stand one place further on than their velocities."""
+    joint = {"lower": -0.5, "upper": 0.3, "coulomb": 0.1}
+    links = [replace(link, joint=replace(link.joint, **joint)) for link in da.random_robot(3, "RRR").links]
+    links[0] = replace(links[0], parent="body")
+    body = da.Link("body", "base", da.Joint("float", "free"), inertia=da.Inertia.from_com(2.0, (0, 0, 0.05), (0.1, 0.2, 0.3)))
+    robot = da.Robot("flying", (body, *links))
+    wrenches = np.zeros((4, 6))
+    wrenches[3, 4] = 0.5
+    motion = robot.simulate(
+        robot.neutral(), duration=0.3, torque=[0, 0, 0, 0, 0, 0, 0, 3, -1], restitution=0.0, wrenches=wrenches, step=1e-4, every=10
+    )
+    late = slice(-20, -1)
+    assert (motion.q[late, -2] == 0.3).all()
+    assert np.abs(motion.qdd[late, -2]).max() < 1e-9
+    slopes = np.gradient(motion.qd, motion.time, axis=0)
+    assert np.abs(motion.qdd - slopes)[late].max() < 1e-3 * np.abs(slopes[late]).max()
 
 
 @pytest.mark.slow

@@ -247,6 +247,21 @@ def test_payload_gravity_and_friction_vary_as_robots_do():
             assert np.abs(values[name] - wanted).max() < 1e-12 * max(np.abs(wanted).max(), 1)
 
 
+def test_quantities_of_a_link_are_those_of_the_link():
+    arm = puma()
+    found = arm.sweep(["jacobian", {"reach": lambda pose: pose[0, 3]}], samples=1_000, link="link3")
+    for k in found.argmax["jacobian"].ravel()[:5].tolist():
+        q = found.states(k)["q"]
+        np.testing.assert_allclose(found.values(k)["jacobian"], arm.jacobian(q, "link3"), atol=1e-15)
+        np.testing.assert_allclose(found.values(k)["reach"], arm.pose(q, "link3")[0, 3], atol=1e-15)
+    with pytest.raises(da.Error, match="unknown link or frame of puma560: 'nope'"):
+        arm.sweep("jacobian", samples=10, link="nope")
+    with pytest.raises(
+        da.Error, match="link='link3' has no effect: no payload varies, and none of mass_matrix, gravity_force is of a link"
+    ):
+        arm.sweep(["mass_matrix", "gravity_force"], samples=10, link="link3")
+
+
 def test_numbers_of_the_model_vary():
     arm = puma()
     found = arm.sweep("gravity_force", {"m2": (1.0, 20.0), "ax2": 0.5, "damping": 1.0}, 100)

@@ -41,7 +41,8 @@ def bound(
     `over` gives the range of each input as (low, high), numbers or arrays, or a number that stays; by joint where that is easier:
     {"q": {"wrist": 0.0}}. By default q, qd and tau have the limits of the robot; an angle without limits takes a whole turn.
     Optional inputs count if they are named ("wrenches", "base_twist"), and so do `payload` (kg, on `link`), `payload_com`,
-    `gravity`, `damping`, `coulomb`, and numbers of the robot by name (m1, ...), as in `sweep`. `quantity` may also be a function of
+    `gravity`, `damping`, `coulomb`, and numbers of the robot by name (m1, ...), as in `sweep`; `link` is also what "pose",
+    "jacobian", ... are of. `quantity` may also be a function of
     inputs and quantities, by a name of its own, or a program with inputs of any names.
     `only`: these entries, by joint or by place; by default all.
 

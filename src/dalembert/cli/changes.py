@@ -210,4 +210,7 @@ def load(text: str, what: str, *, ranged: bool = False) -> tuple[list[float], Se
 
 def _loaded(robot: Robot, text: str) -> Robot:
     (mass,), com, link = load(text, "--payload")
-    return robot.with_payload(mass, com, link=link)
+    try:
+        return robot.with_payload(mass, com, link=link)
+    except Error as error:
+        raise Error(str(error).replace("with link=...", f"behind the mass, as in --payload {mass:g}:LINK")) from None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from dalembert.cli import INTERRUPTED
-from dalembert.cli.parts import PayloadLink, all_listed, completing, listed, number_of_states, one_of, progress, said, show
+from dalembert.cli.parts import all_listed, completing, listed, number_of_states, one_of, progress, said, show
 from dalembert.engine.registry import QUANTITIES
 from dalembert.errors import Error
 from dalembert.robots import Robot
@@ -27,6 +27,13 @@ _reduce = typer.Option(metavar="NAME,...", help=f"What to keep: any of {', '.joi
 _sampling = one_of(SAMPLINGS, help="How states are drawn: one of {}. Default: uniform positions, all else mixed.")
 _bounded = one_of(QUANTITIES, "--quantity", "-q", metavar="QUANTITY", help="What to bound.")
 
+Link = Annotated[
+    str | None,
+    typer.Option(
+        "--link", "-l", metavar="NAME", help="The link or frame that carries the payload, or that pose, jacobian, ... are of."
+    ),
+]
+
 
 def _over(more: str = "") -> Any:
     varying = f"The range of an input, as in qd=-2:2, q.joint1=-1:1, payload=0:5 or m2=1:3{more}; NAME=VALUE for one value; "
@@ -42,7 +49,7 @@ def sweep(
     reduce: Annotated[str, _reduce] = "extremes,sums",
     sampling: Annotated[str | None, _sampling] = None,
     seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the random states.")] = 0,
-    link: PayloadLink = None,
+    link: Link = None,
     refine: Annotated[bool, typer.Option("--refine", help="Refine the extremes by local optimization.")] = False,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler, as in tcp://host:8786.")
@@ -79,12 +86,22 @@ def bound(
         float, typer.Option(metavar="SHARE", help="Stop when the bounds exceed the attained extremes by less than this share.")
     ] = 0.05,
     seconds: Annotated[float, typer.Option(metavar="S", help="Stop after this many seconds at the latest.")] = 60.0,
+    link: Link = None,
     states: Annotated[bool, typer.Option("--states", help="Show the states of the largest attained values as well.")] = False,
 ) -> None:
     """Prove bounds of joint forces, or another quantity, over all states of a range, and show attained extremes."""
     entries = [int(x) if x.isdigit() else x for x in map(str.strip, ENTRY.findall(only or ""))] or None
+    options = {} if link is None else {"link": link}
     with progress(f"bound of {quantity}") as bar:
-        found = robot.bound(quantity, over=_ranges(over), only=entries, tolerance=tolerance, seconds=seconds, progress=bar or False)
+        found = robot.bound(
+            quantity,
+            over=_ranges(over),
+            only=entries,
+            tolerance=tolerance,
+            seconds=seconds,
+            progress=bar or False,
+            **options,
+        )
     print(found.head)
     show(found.cells())
     if states:

@@ -9,7 +9,7 @@ RULES = tuple(
         r"robot\.with_payload\(([\d.]+), link='([^']*)'\)": r"--payload \1:\2",
         r"robot\.check\(\)": "dalembert check",
         r"da\.load\(\.\.\., mimic=False\)": "--mimic off",
-        r"choose one, or a frame, with link=\.\.\.": "name one, or a frame, behind the mass, as in --payload 2:LINK",
+        r"\bor a frame, with link=\.\.\.": "or a frame, with --link",
         r"\(with_armature\)": "(--armature)",
         r"robot\.with_friction\(damping=\.\.\.\)": "--damping",
         r"see with_armature": "--armature sets it",

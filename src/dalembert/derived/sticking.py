@@ -22,6 +22,7 @@ import numpy as np
 from dalembert.algebra.linalg import Pivots, inverse, udu
 from dalembert.algebra.scalars import sign, where
 from dalembert.algebra.spatial import dot, stack, zeros
+from dalembert.derived.charts import at_home
 from dalembert.derived.joints import FrictionLaw, friction_law, pivots, tree_forces
 from dalembert.derived.make import Body, Make
 from dalembert.model.model import Model
@@ -29,6 +30,7 @@ from dalembert.trace.replay import replay
 
 NEAR = 1e-12  # of a position: what is this near to a stop is on it
 CLOSE = 1e-11  # of a solution, relative to sqrt(b . gamma b)
+TINY = 1e-300
 SWEEPS = 20_000
 ITERATIONS = 8  # for accelerations
 
@@ -228,9 +230,11 @@ def standing(
         M = mass(q)
         left = tau - law.damping * qd - law.friction_offset
         b, gamma = left - forces(q, qd, **outside), inverse_diagonal(model, M)
-        found = solver(M, b, gamma * b, gamma, holding(law, 1, tau, q, qd, limits))
+        places = at_home(model, q) if model.runs else q  # of joints that may have stops
+        found = solver(M, b, gamma * b, gamma, holding(law, 1, tau, places, qd, limits))
         rubs = stack([r if sticks or some else 0 for r, sticks, some in zip(found.r, law.sticks, limits, strict=True)])
         results = found.v, tau - left + rubs
-        return tuple(stack([where(found.excess, np.nan, x) for x in result]) for result in results)
+        is_right = TINY - found.excess  # not above 0 where M is singular, and this is NaN
+        return tuple(stack([where(is_right, x, np.nan) for x in result]) for result in results)
 
     return body

@@ -81,16 +81,18 @@ def check_bytes(size: int, what: str, limit: int) -> None:
 
 
 def check_finite(states: States, what: str, first: int) -> None:
-    """Refuse NaN and infinity in arrays; `first` is the number of the first row, from 0."""
+    """Refuse NaN and infinity in arrays t (rows,) and others (..., rows, columns); `first` is the first row, from 0."""
     for part, x in states.items():
         if np.isfinite(x).all():
             continue
-        row, *column = np.argwhere(~np.isfinite(x))[0].tolist()
-        where = f"column {column[0] + 1} of {part}" if column else part
-        raise not_finite(f"{what}, row {first + row + 1}, {where}", float(x[(row, *column)]))
+        place = tuple(np.argwhere(~np.isfinite(x))[0].tolist())
+        *rollout, row, column = place if part != "t" else (*place, 0)
+        where = f"column {column + 1} of {part}" if part != "t" else part
+        rollouts = f"rollout {rollout}, " if rollout else ""
+        raise not_finite(f"{what}, {rollouts}row {first + row + 1}, {where}", str(x[place]))
 
 
-def not_finite(where: str, value: float) -> NotFiniteError:
+def not_finite(where: str, value: str) -> NotFiniteError:
     """Error for NaN or infinity in a table."""
     return NotFiniteError(f"{where}: {value} is not a finite number{TAKEN}")
 

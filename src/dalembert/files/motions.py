@@ -10,7 +10,7 @@ from dalembert.algebra.spatial import Array
 from dalembert.arguments import whole
 from dalembert.errors import Error
 from dalembert.files.binary import Table, archive, other_joints, write_npz
-from dalembert.files.layout import PARTS, Layout, States, check_bytes, gathered, named
+from dalembert.files.layout import PARTS, Layout, States, check_bytes, check_finite, gathered, named
 from dalembert.files.text import CsvWriter, read_csv
 from dalembert.model.model import Model
 from dalembert.storage.opening import file_path, opened, told
@@ -45,19 +45,22 @@ def save_npz(path: Any, arrays: Mapping[str, Array]) -> Path:
     return file_path(path)
 
 
-def load_motion(path: Any, robot: Model, limit: int) -> dict[str, Array]:
+def load_motion(path: Any, robot: Model, limit: int, *, allow_nan: bool = False) -> dict[str, Array]:
     """The arrays t (T,), q, qd, qdd, tau (..., T, n), and `worked`, `memory`, `lost` if they are there; CSV by name, or NPZ."""
     place, limit = file_path(path), whole(limit, "limit", 1)
     try:
         with opened(place) as file:
             if place.suffix.lower() == ".csv":
-                return gathered(_csv(file, str(place), robot), str(place), limit)
-            return _npz(file, str(place), robot, limit)
+                return gathered(_csv(file, str(place), robot, allow_nan), str(place), limit)
+            arrays = _npz(file, str(place), robot, limit)
+            if not allow_nan:
+                check_finite({part: arrays[part] for part in ("t", *PARTS)}, str(place), 0)
+            return arrays
     except MemoryError:
         raise Error(f"{place}: does not fit into memory") from None
 
 
-def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
+def _csv(file: BinaryIO, what: str, robot: Model, allow_nan: bool) -> Iterator[States]:
     def arrange(columns: Sequence[str] | int, where: str) -> Layout:
         if isinstance(columns, int):
             raise Error(f"{where}: a trajectory file must start with a header line")
@@ -69,7 +72,7 @@ def _csv(file: BinaryIO, what: str, robot: Model) -> Iterator[States]:
             raise Error(f"{where}: there is no column t")
         return layout
 
-    for states, _ in read_csv(file, what, arrange, allow_nan=True):  # as it was saved
+    for states, _ in read_csv(file, what, arrange, allow_nan=allow_nan):
         yield states
 
 

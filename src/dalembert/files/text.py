@@ -15,6 +15,7 @@ from dalembert.files.layout import Arrange, Layout, States, not_finite
 from dalembert.storage import limits
 
 MARK = b"\xef\xbb\xbf"  # what some programs put before UTF-8
+NOTHING = (b"", b"na", b"n/a", b"<na>", b"null", b"none")  # what programs write for NaN
 BLOCK = 1 << 20  # bytes read at a time: some 3,000 states of six joints
 
 
@@ -31,11 +32,11 @@ def read_csv(file: BinaryIO, what: str, arrange: Arrange, *, allow_nan: bool = F
                 continue  # nothing but empty lines and remarks so far
             layout, delimiter, skipped = start
         rest = block if not skipped else block.split(b"\n", skipped)[skipped]
-        table = _fast(rest, delimiter, layout.width)
+        table = None if layout.words else _fast(rest, delimiter, layout.width)  # which compares no words
         if table is None:
             table = _slowly(rest, line + skipped, delimiter, layout, what)
         if not (allow_nan or np.isfinite(table).all()):
-            _check_finite(table, rest, line + skipped, layout, what)
+            _check_finite(table, rest, line + skipped, delimiter, layout, what)
         if len(table):
             yield layout.split(table), read
 
@@ -145,14 +146,16 @@ def _rows(block: bytes, first: int) -> Iterator[tuple[int, bytes]]:
             yield k, bare
 
 
-def _check_finite(table: Array, block: bytes, first: int, layout: Layout, what: str) -> None:
+def _check_finite(table: Array, block: bytes, first: int, delimiter: bytes, layout: Layout, what: str) -> None:
     """Refuse NaN and infinity in the columns of states, by line and column of the file."""
     wanted = layout.wanted
     bad = np.argwhere(~np.isfinite(table[:, wanted]))
     if len(bad):
         row, column = int(bad[0, 0]), wanted[bad[0, 1]]
-        line = next(itertools.islice(_rows(block, first), row, None))[0]
-        raise not_finite(f"{what}, line {line}, {layout.told(column)}", float(table[row, column]))
+        line, bare = next(itertools.islice(_rows(block, first), row, None))
+        fields = bare.split(delimiter) if delimiter else bare.split()
+        shown = brief(_word(fields[column]), 40).strip("'") or "an empty field"
+        raise not_finite(f"{what}, line {line}, {layout.told(column)}", shown)
 
 
 def head(file: BinaryIO, what: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -174,7 +177,8 @@ def _word(field: bytes) -> str:
 def _number(text: bytes) -> float:
     if b"_" in text:  # a spelling that only Python accepts
         raise ValueError
-    return float(text.strip(b'"'))
+    bare = text.strip(b'"')
+    return np.nan if bare.strip().lower() in NOTHING else float(bare)
 
 
 class CsvWriter:

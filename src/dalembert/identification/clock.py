@@ -61,21 +61,17 @@ def _check_rate(time: Array, unit: str, what: str) -> None:
     forward = steps[(steps > 0) & np.isfinite(steps)]
     if not forward.size or SLOWEST <= (rate := 1 / float(np.median(forward))) <= FASTEST:
         return
-    words = {"s": "seconds"}.get(unit, unit)
-    if rate > FASTEST or unit != "s":
-        raise Error(
-            f"{what} has {rate:.3g} Hz and takes {float(forward.sum()):.3g} s if it is in {words}; arms are recorded "
-            f'at {SLOWEST:g} to {FASTEST:g} Hz; time_unit="s" takes times in seconds as they are'
-        )
-    if 2 * np.count_nonzero(steps == 0) > len(steps):
+    if unit == "s" and 2 * np.count_nonzero(steps == 0) > len(steps):
         raise Error(
             f"{what} stays the same in most rows: is the fraction of its seconds in another column? "
             'columns={"t": ["secs", "nsecs"]} takes both, seconds and nanoseconds'
         )
-    others = {unit: rate * count for unit, count in UNITS.items() if SLOWEST <= rate * count <= FASTEST}
-    meant = "".join(f", {other:.4g} Hz in {unit}" for unit, other in others.items())
-    converts = "".join(f'time_unit="{unit}" converts it, ' for unit in others)
+    per_count = rate / UNITS[unit]
+    others = {other: per_count * count for other, count in UNITS.items() if SLOWEST <= per_count * count <= FASTEST}
+    meant = "".join(f", {other_rate:.4g} Hz in {other}" for other, other_rate in others.items())
+    converts = "".join(f'time_unit="{other}" converts it, ' for other in others if other != "s")
+    usual = "" if others else f"arms are recorded at {SLOWEST:g} to {FASTEST:g} Hz; "
     raise Error(
-        f"{what} has {rate:.3g} Hz and takes {float(forward.sum()):.3g} s if it is in seconds{meant}; "
-        f'{converts}time_unit="s" takes it as it is'
+        f"{what} has {rate:.3g} Hz and takes {float(forward.sum()):.3g} s if it is in {'seconds' if unit == 's' else unit}{meant}; "
+        f'{usual}{converts}time_unit="s" takes it as seconds'
     )

@@ -18,7 +18,7 @@ from dalembert.storage.opening import file_path, opened
 
 PARTS = ("t", "q", "qd", "tau", "current")
 FRACTION = "nanoseconds"  # of a clock in two columns
-NAME = re.compile(r"(.*[^A-Za-z])?(joint_?)?names?[^A-Za-z0-9]*(?P<number>[0-9]+)[^A-Za-z0-9]*", re.IGNORECASE)
+NAME = re.compile(r"(?P<message>(.*?[^A-Za-z])??)(joints?_?)?names?[^A-Za-z0-9]*(?P<number>[0-9]+)[^A-Za-z0-9]*", re.IGNORECASE)
 # columns of messages with a header, of topics with states of joints, and of their arrays
 ROS = re.compile(
     r"%time$|field\.|(.*[./_])?header[./_]|.*joint_?states|.*[./](.*_)?(positions?|velocit(y|ies)|efforts?)[^A-Za-z]",
@@ -133,15 +133,19 @@ def _arranged(robot: Robot, given: Mapping[str, Any], motors: int, first: Sequen
             choices = [[pattern.replace("{}", joint).strip() for joint in joints] for pattern in patterns]
         else:
             choices = [_checked_list(wanted, part, count, where)]
-        for columns in choices:
-            if all(name in names for name in columns):
-                return [names.index(name) for name in columns]
+        named = next((columns for columns in choices if all(name in names for name in columns)), None)
+        if named and not (patterns and any(joint.isdigit() for joint in joints)):
+            return [names.index(name) for name in named]
         for pattern in patterns:
             if numbers := _numbered(pattern, names):
-                order, own_words = _order(names, first, joints, _topic(pattern), where)
+                order, own_words = _order(names, first, joints, pattern, where)
                 words.update(own_words)
                 columns = _by_word(numbers, order, joints, where)
                 columns = columns or _by_number(numbers, count, part, names, where)
+                if named and columns and named != columns and not order:
+                    raise Error(
+                        f"{where}: the joints {_listed(joints)} are named by numbers, in another order than theirs; {LISTED}"
+                    )
                 if columns:
                     return [names.index(name) for name in columns]
         if part in given or part == "q":
@@ -211,24 +215,30 @@ def _numbered(pattern: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def _order(
-    names: Sequence[str], first: Sequence[str], joints: Sequence[str], topic: str, where: str
+    names: Sequence[str], first: Sequence[str], joints: Sequence[str], pattern: str, where: str
 ) -> tuple[dict[str, str], dict[int, str]]:
-    """The numbers of joints by name, from columns name0, name1, ... of a topic, or such as hold joints; and their words."""
+    """The numbers of joints by name, and the columns with these names: name0, name1, ... of the message of a pattern, or others."""
     numbers, words = dict[str, str](), dict[int, str]()
     seen, elsewhere = set[str](), list[str]()
     for k, (name, word) in enumerate(zip(names, first, strict=False)):
-        match = NAME.fullmatch(name) or (NUMBERED.fullmatch(name) if word in joints else None)
-        if match and word and not is_number(word):
-            if _topic(name) != topic:
-                elsewhere.append(name)
-                continue
-            number = match["number"]
-            if word in numbers or number in seen:
-                raise Error(f"{where}: columns such as {name!r} name {word!r} twice, so they do not say an order; {LISTED}")
-            numbers[word], words[k] = number, word
-            seen.add(number)
+        is_word = bool(word) and not is_number(word)
+        same_message = _topic(name) == _topic(pattern)
+        if (match := NAME.fullmatch(name)) and (is_word or word in joints):
+            same_message = same_message and pattern.strip().lower().startswith(match["message"].lower())
+        else:
+            match = NUMBERED.fullmatch(name) if is_word and word in joints else None
+        if match is None:
+            continue
+        if not same_message:
+            elsewhere.append(name)
+            continue
+        number = match["number"]
+        if word in numbers or number in seen:
+            raise Error(f"{where}: columns such as {name!r} name {word!r} twice, so they do not say an order; {LISTED}")
+        numbers[word], words[k] = number, word
+        seen.add(number)
     if elsewhere and not numbers:
-        told = f"{_listed(elsewhere)} hold names of joints, but of another message than the columns of {topic or 'no message'}"
+        told = f"{_listed(elsewhere)} hold names of joints, but of another message than {pattern}"
         raise Error(f"{where}: {told}, whose order they do not say; {LISTED}")
     return numbers, words
 

@@ -24,16 +24,25 @@ SPINNING = 4 * TURN  # joints may turn so far, and round numbers up to there may
 MOST = 720.0  # what is beyond two turns of degrees is no angle that somebody wrote in degrees
 BEYOND = 3.0  # times its limits: positions beyond look like degrees, round or not
 HALF_TURN_DIGITS = 1e-3  # how far a limit may be from half turns, in proportion
+ROUND = 1e-6  # how far positions may be from half degrees, in proportion
+COMPUTED = 1e-9  # the same of an angle of a fixed rotation from quarter turns
 QUESTION = "are these degrees?"
 
 
 def angle_doubt(name: str, angle: float) -> str:
     """A doubt about an angle of a fixed rotation, for which a turn is enough; "" if there is none.
 
+    Quarter turns that a program has computed are not doubted.
+
     >>> angle_doubt("roll", 180.0), angle_doubt("roll", 3.14)
     ('roll = 180 rad is more than 2 pi: are these degrees?', '')
     """
-    return f"{name} = {angle:g} rad is more than 2 pi: {QUESTION}" if abs(angle) > FULL_TURN else ""
+    if abs(angle) <= FULL_TURN:
+        return ""
+    quarters = 4 * angle / TURN
+    if abs(angle) <= SPINNING and abs(quarters - round(quarters)) < COMPUTED * abs(quarters):
+        return ""
+    return f"{name} = {angle:g} rad is more than 2 pi: {QUESTION}"
 
 
 def rpy_doubt(rpy: Any) -> str:
@@ -59,9 +68,9 @@ def range_doubt(joint: "Joint", lower: float, upper: float, what: str = "limits"
 def position_doubt(robot: "Model", q: Array, *, measured: bool = False) -> str:
     """A doubt about positions q (..., nq); "" if there is none.
 
-    Doubted are positions far beyond the limits of their joint, round ones beyond the limits and two turns,
-    and round ones beyond four turns of joints without limits. Numbers that sensors measured are not round: if
-    `measured`, any beyond two turns are doubted.
+    Doubted are positions far beyond the limits of their joint, and where the farthest of them is round: those beyond the
+    limits and two turns, and beyond four turns of joints without limits. So the samples of a motion need not be round, but
+    only where it ends. Numbers that sensors measured are not round: if `measured`, any beyond two turns are doubted.
 
     >>> import dalembert as da
     >>> position_doubt(da.robot("two_link"), np.array([[0.0, 1.0], [30.0, 60.0]]))
@@ -91,8 +100,9 @@ def _is_doubted(positions: Array, reach: float, joint: "Joint", measured: bool) 
     far = max(BEYOND * limit, FULL_TURN)
     if measured:
         return reach > (far if limit < math.inf else 2 * TURN)
-    outside = positions[np.abs(positions) > (max(limit, 2 * TURN) if limit < math.inf else SPINNING)]
-    return far < reach <= MOST or (outside.size > 0 and bool(_is_round(outside).all()))
+    allowed = max(limit, 2 * TURN) if limit < math.inf else SPINNING
+    farthest = positions[np.abs(positions) == reach]
+    return far < reach <= MOST or (reach > allowed and bool(_is_round(farthest).all()))
 
 
 def _largest_limit(joint: "Joint") -> float:
@@ -122,4 +132,4 @@ def _is_half_turns(angles: Array) -> Array:
 def _is_round(angles: Array) -> Array:
     """Which are multiples of half a degree, as people write degrees."""
     halves = 2 * np.where(np.abs(angles) <= MOST, angles, np.nan)
-    return halves == np.rint(halves)
+    return np.abs(halves - np.rint(halves)) < ROUND * np.abs(halves)

@@ -20,9 +20,11 @@ from dalembert.model.pose import Pose
 M = TypeVar("M", bound=Model)
 GRIPPER_JOINT = re.compile("grip|jaw|finger|claw", re.IGNORECASE)
 WRIST_JOINT = re.compile("yaw|pitch|roll|rot|wrist|to.?grip", re.IGNORECASE)  # turns a gripper as a whole
-JAW = re.compile("jaw|finger|claw|pincer|thumb|tong|clamp|knuckle|grip.*mov|moving.?(grip|side)", re.IGNORECASE)
+JAW = re.compile("jaw|finger|claw|pincer|pincher|thumb|tong|clamp|knuckle|grip.*mov|moving.?(grip|side)", re.IGNORECASE)
 FIXED_JAW = re.compile("fixed|static|stationary|stator|palm|hand|base|body|wrist", re.IGNORECASE)
-TOOL_FRAME = re.compile("tcp|tool|grip|end.?eff|(^|_)ee(_|$)", re.IGNORECASE)  # where a load is held, or a target is reached
+WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+TOOL_WORDS = {"tcp", "tool", "ee", "eef", "effector", "gripper", "grip", "grasp"}
+PLACE_WORDS = {"end", "frame", "link", "center", "centre", "point", "target", "tip", "left", "right"}
 AGREES = 1e-9  # rad or m: how far a given position may be off what a coupling says
 
 
@@ -105,35 +107,52 @@ def tip(robot: Model) -> str:
     carried = set(robot.parents)
     ends = [i for i in range(len(robot.links)) if i not in carried]
     names = [robot.link_names[i] for i in ends]
-    hands = {robot.parents[i] for i in ends}
-    hand = hands.pop() if len(hands) == 1 else -1
-    frames = [name for name in robot.frame_names if hand >= 0 and robot.locate(name)[0] == hand]
     if len(ends) != 1:
+        hands = {robot.parents[i] for i in ends}
+        hand = hands.pop() if len(hands) == 1 else -1
         what = f"{len(ends)} end links ({', '.join(names) or 'none'})"
         if hand >= 0:
             what += f", all on {robot.link_names[hand]!r}"
-        if frames:
-            what += f", which has frames such as {frames[0]!r}"
+            if frames := _frame_names_on(robot, hand):
+                what += f", which has frames such as {frames[0]!r}"
         raise Error(f"{robot.name} has {what}; choose one, or a frame, with link=...")
-    if is_jaw(robot, ends[0]):
-        joint = robot.links[ends[0]].joint.name
-        choices = ", ".join(map(repr, (robot.link_names[hand], *frames[:3], *names)))
-        raise Error(
-            f"{robot.name} ends in {names[0]!r}, the jaw that joint {joint!r} opens and closes; "
-            f"choose the hand, or the jaw, with link=...: {choices}"
-        )
-    return names[0]
-
-
-def is_jaw(robot: Model, i: int) -> bool:
-    """Whether link i, which carries no other, moves in the gripper that its parent is: by names, and by a tool's frame there."""
-    hand = robot.parents[i]
+    hand = hand_of_jaw(robot, ends[0])
     if hand < 0:
-        return False
+        return names[0]
+    choices = [robot.link_names[hand], *_frame_names_on(robot, hand)[:3], *names]
+    if _opens(robot.links[ends[0]]):
+        joint = robot.links[ends[0]].joint.name
+        what = f"ends in {names[0]!r}, the jaw that joint {joint!r} opens and closes"
+    else:
+        what = f"ends in {names[0]!r}, but {_tools_on(robot, hand)[0]!r} on {robot.link_names[hand]!r} looks like the tool"
+    raise Error(f"{robot.name} {what}; choose a link, or a frame, with link=...: {', '.join(map(repr, choices))}")
+
+
+def hand_of_jaw(robot: Model, i: int) -> int:
+    """The link that carries the gripper in which link i, at the end, moves: by names, or by a tool's frame there; otherwise -1.
+
+    A robot that is a finger as a whole has no hand.
+    """
+    hand = robot.parents[i]
     if _opens(robot.links[i]):
-        return not _moves_in_gripper(robot.links[hand])
-    tools = {robot.locate(frame)[0] for frame in robot.frame_names if TOOL_FRAME.search(frame)}
-    return hand in tools and i not in tools
+        while hand >= 0 and _moves_in_gripper(robot.links[hand]):
+            hand = robot.parents[hand]
+        return hand
+    return hand if _tools_on(robot, hand) and not _tools_on(robot, i) else -1
+
+
+def _frame_names_on(robot: Model, i: int) -> list[str]:
+    return [name for name in robot.frame_names if i >= 0 and robot.locate(name)[0] == i]
+
+
+def _tools_on(robot: Model, i: int) -> list[str]:
+    """Frames on a link whose names say that a load is held there, or a target reached: tcp, tool0, ee_link, but not tool_box."""
+    found: list[str] = []
+    for name in _frame_names_on(robot, i):
+        words = {word.lower() for word in WORD.findall(name.removeprefix(robot.name))}
+        if "tcp" in words or (words & TOOL_WORDS and words <= TOOL_WORDS | PLACE_WORDS):
+            found.append(name)
+    return found
 
 
 def _opens(link: Link) -> bool:

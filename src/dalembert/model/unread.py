@@ -35,12 +35,12 @@ DYNAMIC = ("mass", "inertia", "com", "damping", "friction", "stiffness", "armatu
 EXTENSION = re.compile(r"(.*:)?(links?|(loop_)?joints?|gravity|force_element|.*spring.*|.*bushing.*|.*constraint.*)", re.IGNORECASE)
 ROTOR = re.compile(r"(.*:)?(rotor|motor)_?inertia", re.IGNORECASE)
 NUMBERS = ("springstiffness", "dampingfactor", "velocitydecay", "damping")  # of <gazebo>, without underscores
-FOLLOWERS = ("mimicJoint", "mimic_joint")  # in plugins
+FOLLOWERS = ("mimicJoint", "mimic_joint", "virtualJoint/name")  # in plugins
 ON, OFF = ("1", "true"), ("0", "false")
 SWITCHES = {"turngravityoff": ON, "gravity": OFF, "kinematic": ON, "static": ON, "enablewind": ON}
 BODIES = ("joint", "hinge", "slider", "link", "inertial", "include", "model")  # in <gazebo>, with or without a prefix
 # plugins that push a link, or join two
-PUSHING = re.compile("buoyan|hydrodynamic|underwater|lift.?drag|wind|detachable", re.IGNORECASE)
+PUSHING = re.compile("buoyan|hydrodynamic|underwater|lift.?drag|wind|detachable|spring", re.IGNORECASE)
 VERSION = re.compile(r"\s*1(\.[0-9]+)?\s*")
 
 
@@ -72,7 +72,7 @@ def _of_gazebo(root: Element, base: str) -> Iterator[Note]:
             yield from _of_simulator(base, f"{brief(reference, 60)}: " if reference else "", element)
         elif joints[reference].get("type") != "fixed":
             yield from _of_simulator(_child(joints[reference]), _joint(reference) + ": ", element)
-        followers = [(follower.text or "").strip() for tag in FOLLOWERS for follower in element.iter(tag)]
+        followers = [(follower.text or "").strip() for path in FOLLOWERS for follower in element.iterfind(f".//{path}")]
         if element.find("axis/mimic") is not None:
             followers.append(reference)
         for name in followers:

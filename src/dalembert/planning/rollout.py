@@ -16,7 +16,7 @@ from dalembert.engine.names import Backend
 from dalembert.errors import Error
 from dalembert.native.ordered import ordered
 from dalembert.planning.adjoint import ADJOINT, ADJOINT_OF_PARAMETERS, METHOD, STAGE_OF_PARAMETERS, factors_of
-from dalembert.planning.given import real_vector, slip_of, with_rates
+from dalembert.planning.given import real_vector, slip_of, typed_positions, with_rates
 from dalembert.simulation.doubts import must_be_finite
 from dalembert.simulation.fixed import in_blocks
 from dalembert.simulation.integrators import INTEGRATORS, ITERATIONS, Stage, table
@@ -169,7 +169,8 @@ def _arrays(plan: Plan, given: dict[str, Any]) -> tuple[Given, dict[str, tuple[i
     """q0, qd0 (B, n), forces (B, steps or 1, n) and parameters (B, links, 10); the shapes given; and the axes of the rollouts."""
     robot, zero = plan.robot, np.zeros(plan.robot.n)
     held = {name: zero if x is None and name != "parameters" else x for name, x in given.items()}
-    q, qd = (real_vector(robot, "rollout", name, held[name]) for name in ("q0", "qd0"))
+    q = typed_positions(robot, "rollout", "q0", held["q0"])
+    qd = real_vector(robot, "rollout", "qd0", held["qd0"])
     arrays = {"q0": q, "qd0": qd, "tau": over_steps(robot, held["tau"], plan.samples, "rollout", "torque")}
     if held["parameters"] is not None:
         arrays["parameters"] = _parameters(robot, held["parameters"])

@@ -248,6 +248,8 @@ class _Order(NamedTuple):
 def _given(robot: Model, function: str, *values: Any) -> dict[str, Any]:
     """The arguments that are there, by name."""
     given = {name: x for name, x in zip(Ordered._fields, values, strict=True) if x is not None}
+    if "q" not in given:
+        raise Error(f"{function}: q must be given: the other arrays have the order of its joints, and may depend on it")
     if "qdd" in given and "qd" not in given and any(x.kind == "planar" for x in robot.several):
         what = "accelerations of planar joints depend on velocities"
         raise Error(f"{function}: {what}; give qd as well")

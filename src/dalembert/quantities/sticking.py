@@ -11,7 +11,7 @@ from dalembert.derived.sticking import settled, standing, sticking_dynamics
 from dalembert.engine.evaluation import asked, computed
 from dalembert.engine.kernels import compile
 from dalembert.engine.names import Backend, Out
-from dalembert.engine.quantity import Quantity
+from dalembert.engine.quantity import Quantity, Values
 from dalembert.engine.registry import OUTSIDE, QD, QDD, TAU, Q
 from dalembert.errors import Error, brief
 from dalembert.model.model import Model
@@ -25,13 +25,15 @@ class Sticking(NamedTuple):
     friction: Array
 
 
+LIMIT = Values(("motion",), "rad or m")  # of quaternions only the joints behind them have stops
+
 STICKING = Quantity(
     "sticking_dynamics",
     "Accelerations and friction forces, where friction can hold joints at rest.",
     Q | QD | TAU,
     {**QDD, "friction": TAU["tau"]},
     "semismooth_newton",
-    optional={**OUTSIDE, "lower": Q["q"], "upper": Q["q"]},
+    optional={**OUTSIDE, "lower": LIMIT, "upper": LIMIT},
     options={"stops": ()},
     result=Sticking,
     recipe=sticking_dynamics,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.arguments import numbers
+from dalembert.arguments import flag, numbers
 from dalembert.cached import cached_property
 from dalembert.derived.joints import left_of, slipping
 from dalembert.engine.names import Backend
@@ -286,14 +286,15 @@ class Trajectory:
         return save_npz(path, arrays)
 
     @staticmethod
-    def load(path: Any, robot: "Robot", *, limit: int = limits.ARRAYS) -> "Trajectory":
+    def load(path: Any, robot: "Robot", *, limit: int = limits.ARRAYS, allow_nan: bool = False) -> "Trajectory":
         """A trajectory of this robot from a file that `to_csv` or `to_npz` wrote; wrenches and events are not in it.
 
         From CSV, work is estimated from the samples; NPZ has that of the joints, whatever their forces did between samples.
         What would take more than `limit` bytes of memory is refused; `dalembert.files.read_states` reads files of any length.
+        NaN and infinities, as of a simulation that diverged, are refused by row and column unless `allow_nan`.
         """
         a_robot(robot, "Trajectory.load")
-        arrays = load_motion(path, robot, limit)
+        arrays = load_motion(path, robot, limit, allow_nan=flag(allow_nan, "allow_nan"))
         motion = arrays["t"], arrays["q"], arrays["qd"], arrays["tau"]
         known: dict[str, Any] = {name: arrays.get(name) for name in ("worked", "memory", "lost")}
         return Trajectory(robot, *motion, accelerations=arrays["qdd"], **known)

@@ -34,12 +34,13 @@ def density(case: Case, force: Array, samples: int) -> Density:
     }
     low, high = case.payload
     robot = arm.robot
+    options: dict[str, Any] = {"samples": max(samples, LEAST), "sampling": "uniform", "progress": False}
     if low < high and robot.is_tree:
         ranges |= {"payload": case.payload, "payload_com": (arm.com, arm.com)}
+        options["link"] = arm.link
     elif high > 0:
         robot = with_payload(robot, high, arm.com, link=arm.link)
     grid = {"bins": BINS, "rows": BINS, "by": "qd", "range": (-most, most)}
-    options: dict[str, Any] = {"samples": max(samples, LEAST), "sampling": "uniform", "link": arm.link, "progress": False}
     found = sweep(robot, "inverse_dynamics", ranges, reduce={"histogram": grid}, **options).histogram["inverse_dynamics"]
     counts = found.counts.copy()
     counts[..., 0] += found.below

@@ -48,13 +48,12 @@ def motion_of(robot: Model, duty: Any) -> Trajectory:
         raise Error(f"size: a duty cycle is one motion, this trajectory has {duty.q.shape[:-2]} rollouts; give duty=trajectory[k]")
     if isinstance(duty, Trajectory) and duty.q.shape[-1] != robot.nq:
         raise Error(f"size: the duty cycle is of {duty.robot.name} with {duty.q.shape[-1]} joints, {robot.name} has {robot.nq}")
-    if isinstance(duty, Trajectory):
-        warn_of_positions(robot, duty.q, "size: duty")
     moved: Any = torques_along(robot, duty)  # pyright: ignore[reportArgumentType]
     if len(moved.time) < 2 or moved.duration <= 0:
         raise Error("size: a duty cycle needs at least two samples")
     if not all(np.isfinite(x).all() for x in (moved.q, moved.qd, moved.qdd)):
         raise Error("size: the duty cycle has values that are not finite")
+    warn_of_positions(robot, moved.q, "size: duty")
     return moved
 
 

@@ -46,6 +46,11 @@ def recorded(robot: Model, asked: Any, over: Any = None, link: str | None = None
     own = named_parameters(robot) if robot.is_tree and not robot.runs else {}
     extra = tuple(name for name in given if name in VARIED or name in own)
     _refuse_contradictions(extra)
+    of_a_link = LOAD in extra or any("link" in described.options for described in quantities.values())
+    if link is not None and not of_a_link:
+        raise Error(
+            f"link={link!r} has no effect: no payload varies, and none of {', '.join(quantities) or 'the functions'} is of a link"
+        )
     steps = {name: _quantity(robot, described, given, extra, link) for name, described in quantities.items()}
     steps |= {name: _user(function, name) for name, function in functions.items()}
     steps |= {name: _user(value, f"over: {name}") for name, value in given.items() if callable(value)}
@@ -103,7 +108,8 @@ def _quantity(robot: Model, described: Quantity, given: Mapping[str, Any], extra
         more = extra if LOAD not in extra or PLACE in extra else (*extra, PLACE)
         body = varied(robot, described.name, more, link)
         return Step((*takes, *more), body)
-    made = program(robot, described, optional=optional)
+    options: dict[str, Any] = {"link": link} if link is not None and "link" in described.options else {}
+    made = program(robot, described, optional=optional, **options)
     return Step(takes, lambda **arrays: replay(made, arrays))
 
 

@@ -59,7 +59,7 @@ def sweep(
     over: what varies, by the name of the input: (low, high), each a number or one for every joint; (low, high, count) for the
         points of a grid; a number that stays; {joint: (low, high)} for some joints; or a function of other inputs, which its
         arguments name. Inputs not given have the limits of the robot. More inputs: "payload" (kg) and "payload_com" (m, in the axes
-        of `link`, the end by default), "gravity" (m/s^2), "damping" and "coulomb" (each joint), and every number of the model by
+        of `link`), "gravity" (m/s^2), "damping" and "coulomb" (each joint), and every number of the model by
         its name in `robot.symbolic().names`: none of them needs new code.
     samples: how many states; by default 1,000,000. If everything varies on a grid, each of its points is taken once.
     reduce: names, or {name: options}. "extremes" (with the numbers of the states that attain them), "sums" (mean and rms),
@@ -67,6 +67,7 @@ def sweep(
         velocities by default), "limits" (limits: states beyond them are counted; default: the torque limits).
     sampling: "uniform", "low_discrepancy", "corners" (the ends of ranges) or "mixed" (nine in ten at an end), for all inputs or by
         name. Default: positions uniform, all else mixed, since extremes are mostly at the ends of velocities and accelerations.
+    link: the link or frame that carries the payload, and that "pose", "jacobian", ... are of; by default the end link.
     cluster: the address of a Dask scheduler, or a `dask.distributed.Client`: the sweep runs there.
     backend: "auto" takes native code where it can be had, "numpy" does without.
     checkpoint: a file of finished parts; a sweep that was interrupted goes on from it.

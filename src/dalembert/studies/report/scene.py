@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.algebra.spatial import Array
-from dalembert.model.edit import is_jaw
+from dalembert.model.edit import hand_of_jaw
 from dalembert.model.links import Frame, Link
 from dalembert.model.model import Model
 from dalembert.model.pose import Pose
@@ -132,20 +132,27 @@ def tips(robot: Model) -> list[tuple[int, Pose]]:
 def hands(robot: Model) -> list[tuple[int, Pose]]:
     """What a reader may load and drag: the ends, most joints first; instead of fingers, the tool's frame of what carries them."""
     chosen: dict[int, Pose] = {}
-    leaves = _leaves(robot)
     for i, pose in tips(robot):
-        palm = robot.parents[i] if i >= 0 else -1
-        fingers = [k for k, parent in enumerate(robot.parents) if parent == palm]
-        frames = _frames(robot, palm)
-        if len(fingers) > 1:
-            in_hand = set(fingers) <= set(leaves) and frames and TOOL.search(frames[0].name)
-        else:
-            in_hand = i >= 0 and is_jaw(robot, i)
-        if palm >= 0 and in_hand:
+        palm = _palm(robot, i)
+        if palm >= 0:
+            frames = _frames(robot, palm)
             chosen.setdefault(palm, frames[0].pose if frames else Pose.identity())
         else:
             chosen[i] = pose
     return sorted(chosen.items(), key=lambda hand: -_depth(robot, hand[0]))
+
+
+def _palm(robot: Model, i: int) -> int:
+    """The link of the hand in which link i, at an end, is a finger; -1 if it is none."""
+    if i < 0:
+        return -1
+    palm = robot.parents[i]
+    fingers = [k for k, parent in enumerate(robot.parents) if parent == palm]
+    if len(fingers) == 1:
+        return hand_of_jaw(robot, i)
+    frames = _frames(robot, palm)
+    is_hand = palm >= 0 and frames and TOOL.search(frames[0].name) and set(fingers) <= set(_leaves(robot))
+    return palm if is_hand else -1
 
 
 def _leaves(robot: Model) -> list[int]:
