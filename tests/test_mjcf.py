@@ -387,6 +387,7 @@ BAD = {
     "nan": (mjcf(f'<body name="a" pos="0 nan 0"><joint/>{BALL}</body>'), "<body> 'a': pos must be finite numbers"),
     "huge": (mjcf(f'<body name="a" pos="0 1e999 0"><joint/>{BALL}</body>'), "too large in attribute 'pos'"),
     "copies": (mjcf(f'<replicate count="100000"><replicate count="100000"><body><joint/>{BALL}</body></replicate></replicate>'), "too large"),
+    "some copies": (mjcf(f'<replicate count="7000"><body><joint/>{BALL}</body></replicate>'), "more than 20000 elements"),
     "many copies": (mjcf(f'<replicate count="999999999999"><body><joint/>{BALL}</body></replicate>'), "model.xml"),
     "deep": (mjcf("<body>" * 10_000 + "</body>" * 10_000), "nested deeper"),
     "entity": ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "entities are not allowed"),

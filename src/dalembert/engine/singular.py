@@ -85,15 +85,36 @@ def check_regular(
             check_reached(model, quantity, method, results[0], inputs)
         return
     state = int(np.argmax(weak >= 0))
-    where = f" {_place(_states(model, q, batch)[state])}"
+    at = _states(model, q, batch)[state]
+    where, joint, count = f" {_place(at)}", int(weak[state]), f"{int((weak >= 0).sum())} of {len(weak)} states"
+    name, default = model.joint_names[joint], quantity.method_of(model)
+    if method != default and has_inertia(model, at, quantity.rotors):
+        why = f"{quantity.name}: {method} cannot tell the inertia of joint {name!r} of {model.name} from rounding errors{where}"
+        advice = f'method="{default}", the default, can'
+        if batch == ():
+            raise Error(f"{why}; {advice}")
+        warn(f"{why}, the first of {count} where the result is NaN; {advice}", SingularWarning)
+        return
     if batch == ():
-        raise without_inertia(model, quantity, int(weak[state]), where)
-    name = model.joint_names[weak[state]]
+        raise without_inertia(model, quantity, joint, where)
     warn(
-        f"{quantity.name}: the mass matrix of {model.name} is singular at {int((weak >= 0).sum())} of {len(weak)} states, the "
+        f"{quantity.name}: the mass matrix of {model.name} is singular at {count}, the "
         f"result is NaN there; the first is state {state}, where joint {name!r} has no positive inertia{where}",
         SingularWarning,
     )
+
+
+def has_inertia(model: Model, q: Array, rotors: bool) -> bool:
+    """Whether articulated bodies tell the inertias of all joints from rounding errors, which factors of M may not."""
+    whole = spread(model)
+    if not whole.is_tree or whole.runs:
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            D = filtered(whole.tree, links(whole.tree, q), pivots(whole, rotors)).D
+    except SingularError:
+        return False
+    return bool(np.isfinite(np.array(D, float)).all())
 
 
 def check_reached(model: Model, quantity: Quantity, method: str, result: Array, inputs: Sequence[Array]) -> None:

@@ -1,11 +1,14 @@
 """Forward dynamics by conjugate gradients: Walker and Orin 1982, fourth method.
 
-M qdd = tau - b without M: inverse dynamics at rest and without gravity is the product M p. In exact arithmetic n steps solve the
-system. Rounding spoils it in two ways. The conjugacy of the directions p is soon lost, so each is made conjugate to all before it,
-not only to the last, and a second round of steps along the same directions takes what the first one left. And where links of very
-different size make M badly scaled, residuals of the small ones vanish beside those of the large; so residuals are divided by the
-diagonal of M, the inertia of what each joint carries about its axis. Where the residual has vanished, a step is zero instead of
-0 / 0 (so a derivative of the program taken there is zero too); where it has not after the last step, the result is NaN.
+M qdd = tau - b without M: inverse dynamics at rest and without gravity is the product M p. In exact
+arithmetic n steps solve the system. Rounding spoils it in two ways. The conjugacy of the directions p
+is soon lost, so each is made conjugate to all before it, not only to the last, and a second round of
+steps along the same directions takes what the first one left, computed anew. And where links of very
+different size make M badly scaled, residuals of the small ones vanish beside those of the large; so
+residuals are divided by the diagonal of M, the inertia of what each joint carries about its axis.
+
+Where the residual has vanished, a step is zero instead of 0 / 0 (so a derivative of the program taken
+there is zero too); where that of any joint has not after the last step, the result is NaN.
 
 A singular M goes unnoticed where the forces happen to be in its range: `robot.forward_dynamics` checks the pivots as well,
 a bare program or kernel of this method does not.
@@ -24,7 +27,8 @@ from dalembert.formulations.shared.axes import axes
 from dalembert.model.tree import Tree
 
 LEAST_CURVATURE = 1e-280  # (N m)^2 per unit of inertia, or inertia: its reciprocal is still a number
-REACHED = 1e-8  # of the forces to be balanced, each divided by the root of its M_ii
+REACHED = 1e-8  # of its acceleration: what the force that is left at a joint may change
+ROUNDING = 1e-12  # of the terms of this force, beside which nothing less can be told
 
 
 def forward_dynamics(
@@ -39,7 +43,7 @@ def forward_dynamics(
     *,
     inverse_dynamics: Callable[..., Array],
 ) -> Array:
-    """Joint accelerations qdd (..., n); NaN where the last residual is not small."""
+    """Joint accelerations qdd (..., n); NaN where what is left of the force at a joint is not small."""
     n = len(tree.parents)
     weightless = tree._replace(gravity=zeros(3))
     scale = 1 / carried_inertia(tree, q, pivots.armature)
@@ -50,6 +54,7 @@ def forward_dynamics(
 
     x = 0 * tau
     b = r = tau - inverse_dynamics(tree, q, qd, 0 * qd, wrenches, base_twist, base_acceleration)
+    squares = r * r  # of the terms that each force is the sum of
     before: list[tuple[Any, Any, Any]] = []  # p, M p and 1 / (p . M p) of the steps so far
     for _ in range(n):
         z = scale * r
@@ -59,14 +64,20 @@ def forward_dynamics(
         Mp = product(p)
         weight = 1 / above(dot(p, Mp), LEAST_CURVATURE, np.inf)
         step = dot(p, r) * weight
-        x, r = x + scaled(step, p), r - scaled(step, Mp)
+        part = scaled(step, Mp)
+        x, r, squares = x + scaled(step, p), r - part, squares + part * part
         before.append((p, Mp, weight))
-    for p, Mp, weight in before:  # again, without new products
+    r = b - product(x)
+    for p, Mp, weight in before:  # again along the same directions
         step = dot(p, r) * weight
         x, r = x + scaled(step, p), r - scaled(step, Mp)
 
-    spare = REACHED**2 * dot(b, scale * b) - dot(r, scale * r)
-    reached = above(spare, -LEAST_CURVATURE, np.nan) - spare  # 0, or NaN
+    forces = x / scale
+    spare = REACHED**2 * (forces * forces) + ROUNDING**2 * squares - r * r
+    reached = 0  # or NaN
+    for i in range(n):
+        own = spare[..., i][()]
+        reached = reached + (above(own, -LEAST_CURVATURE, np.nan) - own)
     return x + scaled(reached, zeros(n) + 1)
 
 

@@ -8,7 +8,7 @@ XML_ITEMS = 2_000_000  # elements and attributes: a robot of 20,000 joints has a
 XML_DEPTH = 64
 XML_TOKEN = 4 << 20  # bytes of one tag or comment
 XML_ATTRIBUTE = 1 << 16  # characters
-MJCF_ELEMENTS = 100_000  # copies of <replicate> counted
+MJCF_ELEMENTS = 20_000  # copies of <replicate> counted; of more MuJoCo takes minutes. Robots have some hundred
 MJCF_DEPTH = 300  # bodies stand in bodies
 MJCF_MESHES = 300  # that inertias come from
 MJCF_MESH_BYTES = 64 << 20  # of their files, each counted once for each mesh made of it: MuJoCo takes sixteen times as much
@@ -38,7 +38,7 @@ MESH_COPIES = 10_000  # how many more of them there may be than bytes in the fil
 VISUALS = 5_000
 VISUALS_FILES = 300  # mesh files of a robot; of those in example-robot-data 50
 VISUALS_BYTES = 128 << 20  # in all of them, and in their colours; 60 MB
-VISUALS_FACES = 1_000_000  # of all of them, before they are simplified; 700,000
+VISUALS_FACES = 3_000_000  # of all of them, before they are simplified; 700,000
 SHOWN_FACES = 500_000  # of all meshes of a robot when they are simplified, counted once for each scale
 
 # tables

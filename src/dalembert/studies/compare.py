@@ -199,7 +199,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     """A function that evaluates one method, with the states and the true results to compare with."""
     described, rng = quantity_named(quantity), np.random.default_rng(0)
     count = max(states, SAMPLE)
-    inputs = random_inputs(robot, described.inputs, rng, count)
+    inputs = _states(robot, described.inputs, rng, count)
     sample = [x[:SAMPLE] for x in inputs]
     evaluate = partial(_evaluated, getattr(robot, quantity), sample)
     if not np.isfinite(evaluate(described.method_of(robot))).any():
@@ -221,6 +221,19 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
         )
 
     return row
+
+
+def _states(robot: Model, names: Sequence[str], rng: np.random.Generator, count: int) -> list[Array]:
+    """Random states (count, ...), with the forces of random accelerations.
+
+    Equal forces on all joints would give small links accelerations beside which those of all others vanish.
+    """
+    if "tau" not in names:
+        return random_inputs(robot, names, rng, count)
+    motion = random_inputs(robot, ("q", "qd", "qdd"), rng, count)
+    forces: Array = compile(robot, "inverse_dynamics")(*motion)
+    states = {"q": motion[0], "qd": motion[1], "tau": forces}
+    return [states[name] for name in names]
 
 
 def in_sixty_digits(robot: Model, quantity: str, states: Mapping[str, Array]) -> Array:
