@@ -2,7 +2,7 @@
 
 import html
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -223,7 +223,7 @@ def _comparer(robot: Model, quantity: str, states: int) -> Callable[[str], Row]:
     return row
 
 
-def _states(robot: Model, names: Sequence[str], rng: np.random.Generator, count: int) -> list[Array]:
+def _states(robot: Model, names: Collection[str], rng: np.random.Generator, count: int) -> list[Array]:
     """Random states (count, ...), with the forces of random accelerations.
 
     Equal forces on all joints would give small links accelerations beside which those of all others vanish.
